@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from api.auth.authentication import IngestCaller
@@ -27,7 +27,7 @@ from memory.positions import LogPosition
 from memory.records import MessageChange
 from memory.records.base import problems_of
 from memory.records.limits import RequestTime
-from memory.records.message import Id
+from memory.records.message import Id, Name
 from memory.topics import MESSAGES
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
@@ -175,10 +175,10 @@ async def _change(
     user = caller.user_of(named if isinstance(named, str) else None)
     if user is None:
         raise ProblemError(422, "invalid", "user: this key is not bound to a user, so the request must name the user of the message")
-    session, message_id = _names(request)
     try:
+        names = _names(request)
         change = MessageChange.model_validate(
-            {**fields, "tenant": caller.tenant.id, "user": user, "session": session, "id": message_id},
+            {**fields, "tenant": caller.tenant.id, "user": user, "session": names.session, "id": names.message_id},
         )
     except ValidationError as error:
         raise ProblemError(422, "invalid", problems_of(error)) from error
@@ -197,15 +197,23 @@ async def _change(
     return await idempotency.once(act)
 
 
-def _names(request: Request) -> tuple[str, str]:
+class _Names(BaseModel):
+    """The two names in the path."""
+
+    session: Name
+    message_id: Name
+
+
+def _names(request: Request) -> _Names:
     """Session and message id in the path. They are parsed before percent-decoding, since both may contain a ``/``.
 
     Raises:
         ProblemError: 404 if the path has not exactly these two parts.
+        ValidationError: One of them is empty or too long.
     """
     raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode("utf-8")
     parts = raw.partition(b"?")[0].partition(b"/v1/messages/")[2].decode("ascii", "replace").split("/")
     if len(parts) != len(("session", "id")):
         raise ProblemError(404, "not-found", "the path is /v1/messages/{session}/{id}; write a / in a session or an id as %2F")
     session, message_id = map(unquote, parts)
-    return session, message_id
+    return _Names(session=session, message_id=message_id)
