@@ -712,7 +712,7 @@ MUTANTS: Final = (
         (TEST_TEXTS,),
         ("kill-merging",),
     ),
-    Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and all(', "all(", (TEST_TEXTS,), ("zombie-entities",)),
+    Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and reaches(', "reaches(", (TEST_TEXTS,), ("zombie-entities",)),
     Mutant("rebuild asks before its events", TEXTS, "in (() if ahead else periods)", "in periods", (TEST_TEXTS,), ("kill-merging",)),
     Mutant(
         "what a schema lacks retracted",
