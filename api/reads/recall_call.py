@@ -12,8 +12,9 @@ from api.auth.caller import Caller
 from api.dependencies import Dependencies
 from api.http.json_http import JsonResponse
 from api.reads.read_your_writes import Reached, Seen, wait_for, wait_until_reached
-from api.reads.recall_body import QueryBody, build_recall_request, deadline_of
+from api.reads.recall_body import QueryBody
 from api.reads.recall_records import basis_of, record_recall
+from api.reads.recall_request import build_recall_request, deadline_of
 from memory.records import Memory
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.tracing import SpanContext
@@ -32,7 +33,7 @@ class RecallCall:
         trace: Whether to return the outcome of each candidate.
 
     Raises:
-        ProblemError: See :func:`api.reads.recall_body.build_recall_request`.
+        ProblemError: See :func:`api.reads.recall_request.build_recall_request`.
     """
 
     def __init__(

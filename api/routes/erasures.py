@@ -124,7 +124,7 @@ async def start_erasure(
 
 
 @tenants_router.delete(f"/v1/users/{{user:{REST}}}", status_code=202, responses=USER_ERASURE | refusals(409))
-async def erase_user(user: _User, request: Request, caller: EraseCaller, dependencies: AppDependencies, reason: _Reason = "") -> Response:
+async def erase_user(user: _User, caller: EraseCaller, dependencies: AppDependencies, reason: _Reason = "") -> Response:
     """Erases a user of the tenant everywhere, permanently, after this response: `{subject, location, resumable}`.
 
     It takes one to two minutes. Poll `location` until `finished_at` is set: that is the receipt, written after verification. The key

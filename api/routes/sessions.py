@@ -82,7 +82,6 @@ class PreviewRequest(RequestModel):
 )
 async def preview_session(
     session: SessionPath,
-    request: Request,
     caller: OperateCaller,
     body: Annotated[PreviewRequest, Depends(json_body(PreviewRequest, default=PreviewRequest(), max_values=MAX_SCHEMA_VALUES))],
     dependencies: AppDependencies,

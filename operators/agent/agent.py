@@ -166,9 +166,8 @@ class AgentText(MergedText):
 
     def _task(self, question: Question, subject: str = "") -> Task:
         content = question.content
-        named = f"{subject}: {self._configuration.description}" if subject and self._configuration.description else subject
         return Task(
-            subject=named,
+            subject=self._described(subject) if subject else "",
             added=[Statement(*each) for each in content["added"]],
             withdrawn=[Statement(*each) for each in content["withdrawn"]],
         )

@@ -199,10 +199,10 @@ class LinkedNote(LLMOperator, LinkedOperator):
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         content = question.content
-        subject = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
         neighbours = [each.note for each in self._neighbours(question)]
         build = reconcile_prompt if self._reconciles else link_prompt
-        return build(subject=subject, new=PromptNote(text=content["note"]["text"], day=content["note"]["day"]), neighbours=neighbours)
+        note = PromptNote(text=content["note"]["text"], day=content["note"]["day"])
+        return build(subject=self._described(subject), new=note, neighbours=neighbours)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""

@@ -151,6 +151,11 @@ class LLMOperator(Operator):
         """The origin of the value; None if there is none to show."""
         return None
 
+    def _described(self, subject: str) -> str:
+        """The subject of a prompt, with the schema's description of the property."""
+        description = self._configuration.description
+        return f"{subject}: {description}" if description else subject
+
 
 def is_news(outcome: Mapping[str, Any], newest: Mapping[str, Any]) -> bool:
     """Whether an outcome covers more of the log than another, or as much and follows it.

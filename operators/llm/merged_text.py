@@ -177,7 +177,7 @@ class MergedText(LLMOperator):
         """See :meth:`LLMOperator.prompt`."""
         content = question.content
         return merge_prompt(
-            subject=f"{subject}: {self._configuration.description}" if self._configuration.description else subject,
+            subject=self._described(subject),
             text=content["text"],
             added=[Statement(*each) for each in content["added"]],
             withdrawn=[Statement(*each) for each in content["withdrawn"]],

@@ -164,8 +164,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
-        described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
-        return summary_prompt(subject=described, question=question.content)
+        return summary_prompt(subject=self._described(subject), question=question.content)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""

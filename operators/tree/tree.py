@@ -150,8 +150,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
-        described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
-        return node_prompt(subject=described, question=question.content)
+        return node_prompt(subject=self._described(subject), question=question.content)
 
     def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
         """See :meth:`LLMOperator.outcome`."""

@@ -21,6 +21,7 @@ from runtime.dead_letters.metadata import (
     read_metadata,
     read_resolution,
     tenant_of,
+    text_in,
     unpack,
     without_metadata,
     written_size,
@@ -97,7 +98,7 @@ class FoundDeadLetter:
     @property
     def answer(self) -> str | None:
         """The model's answer, if the letter has one."""
-        return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
+        return text_in(self.record.headers, ANSWER)
 
     def users_named(self, tenant: str, users: Collection[str], *, has_users_key: bool) -> set[str]:
         """The users, of those given, that the record belongs to.

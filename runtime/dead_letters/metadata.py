@@ -170,22 +170,31 @@ def unpack(parts: list[bytes]) -> Content:
 
 def part_count(headers: Headers) -> int:
     """Number of parts that follow a letter; 0 if the letter contains its content."""
-    return next((int(value) for name, value in headers if name == PARTS and value.isdigit()), 0)
+    return _number_in(headers, PARTS)
 
 
 def part_of(headers: Headers) -> str | None:
     """The name of the letter that a record is a part of; None for any other record."""
-    return next((value.decode("utf-8", "replace") for name, value in headers if name == PART_OF), None)
+    return text_in(headers, PART_OF)
 
 
 def written_size(headers: Headers) -> int:
     """Size of the value of a letter in parts, in bytes."""
-    return next((int(value) for name, value in headers if name == SIZE and value.isdigit()), 0)
+    return _number_in(headers, SIZE)
 
 
 def written_tenant(headers: Headers) -> str | None:
     """The tenant of a letter in parts, if known."""
-    return next((value.decode("utf-8", "replace") for name, value in headers if name == TENANT), None)
+    return text_in(headers, TENANT)
+
+
+def text_in(headers: Headers, header: str) -> str | None:
+    """The text of the first header with a name; None if there is none."""
+    return next((value.decode("utf-8", "replace") for name, value in headers if name == header), None)
+
+
+def _number_in(headers: Headers, header: str) -> int:
+    return next((int(value) for name, value in headers if name == header and value.isdigit()), 0)
 
 
 _NOT_PROVEN: Final = frozenset({UNSIGNED, BAD_SIGNATURE, FORGED_HEADER})

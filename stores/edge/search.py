@@ -1,7 +1,8 @@
 """Executes a recall on a shard: each stage searches candidates, then all stages score them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -20,6 +21,8 @@ from stores.edge.requests import (
     vector_request,
 )
 from stores.edge.term_statistics import TermWeights
+from stores.errors import StoreError
+from stores.filters import MemoryFilter
 from stores.query_plan import QueryPlan, Stage, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
@@ -48,6 +51,10 @@ def best(pieces: Iterable[Sequence[ScoredRecord]], limit: int) -> list[ScoredRec
     return sorted(chain.from_iterable(pieces), key=lambda each: -each.score)[:limit]
 
 
+class _ShardDroppedError(StoreError):
+    """The shard was dropped during the search."""
+
+
 def search(
     plan: QueryPlan,
     *,
@@ -71,65 +78,117 @@ def search(
     Yields:
         An empty piece after each engine call except the last, unless the points are few. Then all matches, unordered: see :func:`best`.
     """
-    if (shard := engine()) is None:
-        return
-    # The search omits the conditions that nearly all points pass; the scoring checks them. If a candidate then fails, the search may have
-    # missed another one, and is repeated with all conditions. Points of other kinds are common, so the search asks for more candidates.
-    rough = plan.filter.without_liveness
-    are_many = shard.count(count_request(rough)) > MANY
-    if are_many:
-        rough = rough.of_other_kinds_too
-    for searched in dict.fromkeys((rough, plan.filter)):
-        if (shard := engine()) is None:
-            return
-        has_other_kinds = searched.kinds != plan.filter.kinds
-        most = max(plan.prefetch + (MARGIN if has_other_kinds else 0), FEW)
-        parts: dict[int, dict[str, float]] = defaultdict(dict)
-        points_filter = filter_of(searched)
-        points = shard.query(candidates_request(plan, points_filter, most, is_coarse=are_many))
-        # Every point has a dense vector. If these are all points, the search by terms scores all of them that have a term of the query.
-        are_few = len(points) < FEW
-        most_by_terms = most if are_few or has_other_kinds else plan.prefetch
-        nearest = _found(points[:most_by_terms], "dense", parts)
+
+    def shard() -> edge.EdgeShard:
+        current = engine()
+        if current is None:
+            raise _ShardDroppedError
+        return current
+
+    with suppress(_ShardDroppedError):
+        # The search omits the conditions that nearly all points pass; the scoring checks them. If a candidate then fails, the search may
+        # have missed another one, and is repeated with all conditions. Points of other kinds are common, so the search asks for more
+        # candidates.
+        rough = plan.filter.without_liveness
+        are_many = shard().count(count_request(rough)) > MANY
+        if are_many:
+            rough = rough.of_other_kinds_too
+        scored: list[ScoredRecord] = []
+        for searched in dict.fromkeys((rough, plan.filter)):
+            attempt = _Search(plan, searched, shard=shard, records=records, weights=weights, is_coarse=are_many)
+            candidates = yield from attempt.candidates()
+            if candidates is None:
+                continue
+            scored = yield from attempt.scored(candidates, explain=explain)
+            if len(scored) == len(candidates):
+                break
+        yield scored
+
+
+class _Search:
+    """A search for candidates among the points that pass one filter, and their scores. Its generators yield between two engine calls.
+
+    Args:
+        plan: The query.
+        searched: The filter of the search. It may pass more points than the filter of the query.
+        shard: Returns the current engine, or raises :class:`_ShardDroppedError`.
+        records: The shard's cached records.
+        weights: The weights of the shard's terms.
+        is_coarse: Whether to compare coarse vectors first.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        searched: MemoryFilter,
+        *,
+        shard: Callable[[], edge.EdgeShard],
+        records: RecordCache,
+        weights: TermWeights,
+        is_coarse: bool,
+    ) -> None:
+        self._plan = plan
+        self._searched = searched
+        self._shard = shard
+        self._records = records
+        self._weights = weights
+        self._is_coarse = is_coarse
+        self._has_other_kinds = searched.kinds != plan.filter.kinds
+        self._most = max(plan.prefetch + (MARGIN if self._has_other_kinds else 0), FEW)
+        self._parts: dict[int, dict[str, float]] = defaultdict(dict)
+        """The scores that are known so far, by the numbers of the points' ids."""
+        self._are_few = False
+        """Whether the search has found all points. A search by terms then scores all of them that have a term of the query."""
+
+    def candidates(self) -> Generator[list[ScoredRecord], None, list[UUID] | None]:
+        """The candidates, with their scores by terms; None if points of other kinds took the places of some of them."""
+        plan = self._plan
+        points = self._shard().query(candidates_request(plan, filter_of(self._searched), self._most, is_coarse=self._is_coarse))
+        # Every point has a dense vector.
+        self._are_few = len(points) < FEW
+        most_by_terms = self._most if self._are_few or self._has_other_kinds else plan.prefetch
+        nearest = _found(points[:most_by_terms], "dense", self._parts)
         rankings = [nearest, {}]
         weighted: WeightedTerms | None = None
         if plan.terms.indices and nearest:
-            if not are_few:
+            if not self._are_few:
                 yield []
-            if (shard := engine()) is None:
-                return
-            weighted = weights.of(plan)
-            best_request = term_request(weighted, points_filter, most_by_terms)
-            if weighted.are_counted and not are_few:
-                of_nearest = term_request(weighted, filter_of(searched, ids=[*nearest.values()]), len(nearest))
-                best_by_terms, others = shard.query_batch(edge.QueryBatchRequest([best_request, of_nearest]))
-                _found(others, "bm25", parts)
-            else:
-                best_by_terms = shard.query(best_request)
-            rankings[1] = _found(best_by_terms, "bm25", parts)
-        if has_other_kinds:
-            if (shard := engine()) is None:
-                return
-            found, passing = rankings, _passing(shard, plan, rankings[0] | rankings[1])
+            weighted = self._weights.of(plan)
+            rankings[1] = self._by_terms(weighted, nearest, most_by_terms)
+        if self._has_other_kinds:
+            found, passing = rankings, _passing(self._shard(), plan, rankings[0] | rankings[1])
             rankings = [{number: each for number, each in ranking.items() if number in passing} for ranking in found]
-            if any(len(every) == most and len(left) < plan.prefetch for every, left in zip(found, rankings, strict=True)):
-                continue
+            if any(len(every) == self._most and len(left) < plan.prefetch for every, left in zip(found, rankings, strict=True)):
+                return None
         ids = rankings[0] | rankings[1]
         candidates = [ids[each] for each in fused([[*ranking][: plan.prefetch] for ranking in rankings], plan.prefetch)]
-        if weighted is not None and not (weighted.are_counted or are_few):
-            unscored = [each for each in candidates if "bm25" not in parts[each.int]]
-            if unscored:
-                _found(shard.query(term_request(weighted, filter_of(searched, ids=unscored), len(unscored))), "bm25", parts)
+        if weighted is not None and not (weighted.are_counted or self._are_few):
+            self._score_by_terms(weighted, [each for each in candidates if "bm25" not in self._parts[each.int]])
+        return candidates
+
+    def _by_terms(self, weighted: WeightedTerms, nearest: Mapping[int, UUID], most: int) -> dict[int, UUID]:
+        """The best points by terms. Adds their scores, and those of the nearest points if that costs no further call."""
+        shard, best_request = self._shard(), term_request(weighted, filter_of(self._searched), most)
+        if not weighted.are_counted or self._are_few:
+            return _found(shard.query(best_request), "bm25", self._parts)
+        of_nearest = term_request(weighted, filter_of(self._searched, ids=[*nearest.values()]), len(nearest))
+        best_by_terms, others = shard.query_batch(edge.QueryBatchRequest([best_request, of_nearest]))
+        _found(others, "bm25", self._parts)
+        return _found(best_by_terms, "bm25", self._parts)
+
+    def _score_by_terms(self, weighted: WeightedTerms, ids: list[UUID]) -> None:
+        if ids:
+            request = term_request(weighted, filter_of(self._searched, ids=ids), len(ids))
+            _found(self._shard().query(request), "bm25", self._parts)
+
+    def scored(self, candidates: list[UUID], *, explain: bool) -> Generator[list[ScoredRecord], None, list[ScoredRecord]]:
+        """The candidates that pass the filter of the query, scored."""
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
-            if start or not are_few:
+            if start or not self._are_few:
                 yield []
-            if (shard := engine()) is None:
-                return
-            scored += _scored(shard, plan, candidates[start:end], parts, records, explain=explain)
-        if len(scored) == len(candidates):
-            break
-    yield scored
+            scored += _scored(self._shard(), self._plan, candidates[start:end], self._parts, self._records, explain=explain)
+        return scored
 
 
 def _passing(shard: edge.EdgeShard, plan: QueryPlan, ids: Mapping[int, UUID]) -> Set[int]:

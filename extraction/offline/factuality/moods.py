@@ -2,12 +2,10 @@
 
 A sentence is not plain if a mood is found in it or around it. Two kinds of cues are looked for:
 
-- **RequiredLiterals for a whole message**, since they are about its other sentences: a text to process (translate, proofread,
-write a story), a role or
-  a fiction, irony and jokes, somebody else's words after a colon,
-  a later "just kidding". :mod:`extraction.offline.factuality.frames` finds the roles
-  and tasks of earlier messages.
-- **RequiredLiterals for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
+- **Cues for a whole message**, since they are about its other sentences: a text to process (translate, proofread, write a story), a role
+  or a fiction, irony and jokes, somebody else's words after a colon, a later "just kidding". :mod:`extraction.offline.factuality.frames`
+  finds the roles and tasks of earlier messages.
+- **Cues for one sentence**: a question, a quotation, a condition, a wish, a report ("she says"), a doubt.
 
 When a cue is doubtful, the sentence is not plain: an empty profile field is better than a wrong one, and its event is stored anyway.
 """

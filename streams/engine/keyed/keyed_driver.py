@@ -176,7 +176,6 @@ class KeyedDriver(Driver):
     async def stop(self) -> None:
         """Stops at once."""
         self._scheduler.close()
-        self._scheduler.revoke()
         if self._trial_timer is not None:
             self._trial_timer.cancel()
         running = list(self._running)

@@ -154,17 +154,14 @@ class TopicFiller:
                 raise GrowthFaultyError(f"{partition.topic}/{partition.partition} differs from what was copied; run the command again")
 
     async def _topic(self, writer: BulkWriter, spec: TopicSpec, handled: list[int], ends: list[int]) -> None:
-        topic, count = topic_in(spec, self._old), 0
+        count = 0
         if spec.name in self._cut:
             # A record that is deleted afterwards, so that the new log has no beginning either.
             for number in range(self._new.partitions):
                 await writer.pad(TopicPartition(topic_in(spec, self._new), number), 1, key=PADDING, timestamp_ms=0)
         deleted = await self._deletions(spec, ends) if spec.cleanup == "compact" else {}
         for number, end in enumerate(handled):
-            async with aclosing(self._read(topic, number, 0, end)) as records:
-                async for record in records:
-                    if record.offset >= deleted.get((number, record.key), 0):
-                        count += await self._write(writer, spec, record)
+            count += await self._copy(writer, spec, number, 0, end, deleted)
         top = max(ends, default=0) if spec in READ_BY_STAGES else 0
         starts = []
         for number in range(self._new.partitions):
@@ -176,11 +173,19 @@ class TopicFiller:
         for number, (begin, end) in enumerate(zip(handled, ends, strict=True)):
             for record in await self._parked(spec, number):
                 count += await self._write(writer, spec, record)
-            async with aclosing(self._read(topic, number, begin, end)) as records:
-                async for record in records:
-                    if record.offset >= deleted.get((number, record.key), 0):
-                        count += await self._write(writer, spec, record)
+            count += await self._copy(writer, spec, number, begin, end, deleted)
         self.filled.counts[spec.name] = count
+
+    async def _copy(
+        self, writer: BulkWriter, spec: TopicSpec, number: int, begin: int, end: int, deleted: Mapping[tuple[int, bytes | None], int]
+    ) -> int:
+        """Copies the records of a range of offsets, without those that a later tombstone deletes. Returns their number."""
+        count = 0
+        async with aclosing(self._read(topic_in(spec, self._old), number, begin, end)) as records:
+            async for record in records:
+                if record.offset >= deleted.get((number, record.key), 0):
+                    count += await self._write(writer, spec, record)
+        return count
 
     async def _letters(self, writer: BulkWriter, spec: TopicSpec, ends: list[int]) -> None:
         topic, count = topic_in(spec, self._old), 0

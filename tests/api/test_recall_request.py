@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.reads.recall_body import entity_types_of
+from api.reads.recall_request import entity_types_of
 from memory.schema import scenario
 from stores.port import MemoryFilter, TenantScope
 
