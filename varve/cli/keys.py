@@ -38,7 +38,9 @@ def add(
     scope: Annotated[
         list[str] | None, typer.Option(help="ingest, recall, correct, operate or erase; may be repeated. Default: all but erase.")
     ] = None,
-    user: Annotated[str | None, typer.Option(help="Bind the key to this user: it reads and writes no other user's memories. Default: all users.")] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Bind the key to this user: it reads and writes no other user's memories. Default: all users.")
+    ] = None,
     expires: ExpiresOption = None,
     by: ByOption = None,
     data: DataOption = None,

@@ -93,7 +93,9 @@ def context(
     types: TypesOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    tokens: Annotated[int | None, typer.Option(help="Most tokens of the block. Default: that of the service (VARVE_RECALL__CONTEXT_TOKENS).")] = None,
+    tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of the block. Default: that of the service (VARVE_RECALL__CONTEXT_TOKENS).")
+    ] = None,
     said: Annotated[bool, typer.Option("--said", help="Also show the original sentence of events that a model worded.")] = False,
     mode: Annotated[
         str | None,
