@@ -29,7 +29,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 ROOT: Final = Path(__file__).parents[1]
 EXAMPLES: Final = ROOT / "examples"
 PAGES: Final = ("README.md", "docs/start/tutorial.md", "docs/start/missing.md", "docs/build/http-api.md")
-"""In this order: a page may use the messages of an earlier one."""
 PYTHON: Final = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS: Final = re.compile(r"(?:localhost|127\.0\.0\.1):8080")
 PATIENCE_S: Final = 120.0
