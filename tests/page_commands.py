@@ -14,6 +14,9 @@ _VARYING: Final = frozenset({"partition", "offset", "tokens"})
 """Members whose number depends on what was sent before."""
 _TOLERANCE: Final = 0.1
 """Of fractions, such as a confidence: pages show them rounded."""
+_SHOWN: Final = re.compile(r"(?P<rest>\.\.\.)|(?P<mark>\b[0-9a-f]{8}\b)|(?P<fraction>\b\d+\.\d+\b)|(?P<time>\b\d{4}-\d\d-\d\dT[\d:.]+Z)")
+"""Parts of a shown line that differ from run to run. An ellipsis stands for any words, a mark, fraction or time for its like."""
+_LIKE: Final = {"rest": r".*?", "mark": r"[0-9a-f]{8}", "fraction": r"\d+\.\d+", "time": r"\d{4}-\d\d-\d\dT[\d:.]+Z"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Step:
 
     command: str
     lines: list[str] = field(default_factory=list)
-    """Each must be a part of the output, white space aside."""
+    """Each must be a part of the output, except for white space and what :data:`_SHOWN` finds in it."""
     documents: list[Any] = field(default_factory=list)
     """JSON that the output contains, further members aside."""
 
@@ -30,7 +33,7 @@ class Step:
         """Whether an output is what the page shows."""
         words = " ".join(output.split())
         found = [json.loads(line) for line in output.splitlines() if self.documents and line.startswith("{")]
-        return all(" ".join(line.split()) in words for line in self.lines) and all(
+        return all(re.search(_pattern(line), words) for line in self.lines) and all(
             any(_contains(each, shown) for each in found) for shown in self.documents
         )
 
@@ -53,6 +56,15 @@ def steps_of(page: Path) -> list[Step]:
         else:
             follows.lines.extend(block["body"].splitlines())
     return steps
+
+
+def _pattern(line: str) -> str:
+    """A regular expression for the words of a shown line."""
+    words, pattern, end = " ".join(line.split()), "", 0
+    for found in _SHOWN.finditer(words):
+        pattern += re.escape(words[end : found.start()]) + _LIKE[str(found.lastgroup)]
+        end = found.end()
+    return pattern + re.escape(words[end:])
 
 
 def _contains(actual: Any, shown: Any, name: str = "") -> bool:

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
 ROOT: Final = Path(__file__).parents[1]
 EXAMPLES: Final = ROOT / "examples"
-PAGES: Final = ("README.md", "docs/start/tutorial.md", "docs/build/http-api.md")
+PAGES: Final = ("README.md", "docs/start/tutorial.md", "docs/start/missing.md", "docs/build/http-api.md")
 PYTHON: Final = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS: Final = re.compile(r"(?:localhost|127\.0\.0\.1):8080")
 PATIENCE_S: Final = 120.0
@@ -105,7 +105,7 @@ def test_commands_of_a_page_print_the_shown_output(page: str, stack: Stack, tmp_
     (tmp_path / ".varve").symlink_to(stack.data)
     steps = steps_of(ROOT / page)
     assert any(each.documents or each.lines for each in steps)
-    with Terminal(folder=tmp_path, environment=stack.environment) as terminal:
+    with Terminal(folder=tmp_path, environment={**stack.environment, "COLUMNS": "80"}) as terminal:
         for step in steps:
             outputs: list[str] = []
             shows = partial(prints, terminal, stack, step, outputs)

@@ -11,8 +11,11 @@ from varve.output import say, say_json
 
 app = typer.Typer(help="Single entities: show them now or at another time, and their history.", no_args_is_help=True)
 
-TypeArgument = Annotated[str, typer.Argument(metavar="TYPE", help="The entity type's name.")]
-KeyArgument = Annotated[list[str], typer.Argument(metavar="KEY...", help="Parts of its key, in the order of the schema's Keys.")]
+TypeArgument = Annotated[str, typer.Argument(metavar="TYPE", help="Entity type of the schema, such as user_profile.")]
+KeyArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="KEY...", help="One argument for each of the type's Keys in the schema, in their order, such as ann 2024-W19."),
+]
 AsOfOption = Annotated[datetime | None, typer.Option("--as-of", parser=parse_time, help="Show it as it was at this event time (ISO 8601).")]
 KnownAtOption = Annotated[datetime | None, typer.Option("--known-at", parser=parse_time, help="Show it as known at this time (ISO 8601).")]
 

@@ -25,7 +25,7 @@ def extract(
     file: Annotated[Path, typer.Argument(help="JSONL, an array of messages, conversations.json of ChatGPT or Claude, or a LoCoMo file.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Required: only show the result; nothing is sent or stored.")] = False,
     schema: Annotated[str, typer.Option(help="Name of a shipped schema, or a path.")] = "companion",
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of windows.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many windows. Default: all.")] = None,
     user: Annotated[str | None, typer.Option(help="User of the messages that name none.")] = None,
     session: Annotated[str | None, typer.Option(help="Session of the messages that name none.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per window.")] = False,

@@ -33,7 +33,7 @@ NameArgument = Annotated[str, typer.Argument(help="The generation's name; `-` fo
 @app.command("add")
 def add(
     tenant: TenantArgument,
-    name: Annotated[str, typer.Argument(help="The new generation's name.")],
+    name: Annotated[str, typer.Argument(help="Name of your choice, such as v2.")],
     schema: Annotated[
         str | None,
         typer.Option(help="Name of a schema, or a path. Default: the live generation's schema."),

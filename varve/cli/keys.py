@@ -27,8 +27,8 @@ app = typer.Typer(help="API keys of tenants: add, list, rotate, revoke.", no_arg
 operators = typer.Typer(help="Operators' keys, for `/v1/admin`: add, list, revoke.", no_args_is_help=True)
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY-ID", help="The key's id, as `list` shows it.")]
-LabelOption = Annotated[str, typer.Option(help="Label of the key.")]
-ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Expiry time (ISO 8601).")]
+LabelOption = Annotated[str, typer.Option(help="What the key is for, such as its application. Lists and the audit show it.")]
+ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="When the key stops working (ISO 8601). Default: never.")]
 
 
 @app.command("add")
@@ -38,7 +38,9 @@ def add(
     scope: Annotated[
         list[str] | None, typer.Option(help="ingest, recall, correct, operate or erase; may be repeated. Default: all but erase.")
     ] = None,
-    user: Annotated[str | None, typer.Option(help="Bind the key to this user.")] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Bind the key to this user: it reads and writes no other user's memories. Default: all users.")
+    ] = None,
     expires: ExpiresOption = None,
     by: ByOption = None,
     data: DataOption = None,

@@ -72,7 +72,7 @@ def list_memories(
 
 @app.command("export")
 def export(
-    user: Annotated[str, typer.Argument(metavar="USER", help="The user.")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="The user, as messages name it.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")] = None,
     data: DataOption = None,
 ) -> None:

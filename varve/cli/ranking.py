@@ -35,7 +35,7 @@ def ranking() -> None:
 def fit(
     tenant: Annotated[str, typer.Argument(help="Tenant whose recalls and feedback are used.")],
     out: Annotated[Path, typer.Option(help="File of profiles to write to; other profiles in it are kept.")],
-    name: Annotated[str, typer.Option(help="The profile's name.")] = "fitted",
+    name: Annotated[str, typer.Option(help="Name by which recalls request the profile.")] = "fitted",
     ridge: Annotated[float, typer.Option(min=0.01, help="Strength of the pull towards the shipped weights.")] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     data: DataOption = None,

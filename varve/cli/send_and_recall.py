@@ -38,7 +38,7 @@ def send(
 
 @app.command()
 def recall(
-    query: Annotated[str, typer.Argument(help="The question.")],
+    query: Annotated[str, typer.Argument(help="A question or statement, in the words of your users.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories and current state.")] = None,
     session: Annotated[str | None, typer.Option(help="Also show the latest messages of this session.")] = None,
     kinds: KindsOption = None,
@@ -86,14 +86,16 @@ def recall(
 
 @app.command()
 def context(
-    query: Annotated[str, typer.Argument(help="The question.")],
+    query: Annotated[str, typer.Argument(help="A question or statement, in the words of your users.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories and current state.")] = None,
-    session: Annotated[str | None, typer.Option(help="Session whose latest messages are included.")] = None,
+    session: Annotated[str | None, typer.Option(help="Also include the latest messages of this session.")] = None,
     kinds: KindsOption = None,
     types: TypesOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    tokens: Annotated[int | None, typer.Option(help="Token limit of the block.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of the block. Default: that of the service (VARVE_RECALL__CONTEXT_TOKENS).")
+    ] = None,
     said: Annotated[bool, typer.Option("--said", help="Also show the original sentence of events that a model worded.")] = False,
     mode: Annotated[
         str | None,

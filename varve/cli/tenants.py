@@ -39,7 +39,7 @@ def add(
     tenant: TenantArgument,
     schema: SchemaOption = "companion",
     method: MethodOption = None,
-    label: Annotated[str, typer.Option(help="Label of its key.")] = "",
+    label: Annotated[str, typer.Option(help="What its first key is for, such as an application. Lists and the audit show it.")] = "",
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:

@@ -31,7 +31,7 @@ def add(
         list[str] | None, typer.Option(help="Only changes of event, entity, summary or segment; may be repeated. Default: all.")
     ] = None,
     content: Annotated[bool, typer.Option(help="Whether deliveries contain the memory.")] = True,
-    label: Annotated[str, typer.Option(help="Label of the webhook.")] = "",
+    label: Annotated[str, typer.Option(help="What the webhook is for, such as the receiver. Lists show it.")] = "",
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
