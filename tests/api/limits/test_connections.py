@@ -1,7 +1,7 @@
 """The connection that is closed for a newer one."""
 
 import asyncio
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from api.limits.slow_reader import ReaderWatch
-from api.limits.timeouts import ConnectionTable, OneWriteTransport, bounded_protocol
+from api.limits.timeouts import BoundedProtocol, ConnectionTable, OneWriteTransport, bounded_protocol
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
 
@@ -130,6 +130,12 @@ class Connected(asyncio.Transport):
         super().__init__({"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)})
         self.unread = unread
         self.ends: list[str] = []
+        self.protocol: asyncio.Protocol | None = None
+
+    def write(self, data: Any) -> None:
+        self.unread += len(data)
+        if self.protocol is not None:
+            self.protocol.pause_writing()
 
     def get_write_buffer_size(self) -> int:
         return self.unread
@@ -144,6 +150,14 @@ class Connected(asyncio.Transport):
         self.ends.append("aborted")
 
 
+def connected_to(client: Connected, settings: ServiceSettings) -> BoundedProtocol:
+    config = Config(lambda *_: None, lifespan="off", log_config=None)
+    config.load()
+    protocol = bounded_protocol(settings, Metrics())(config=config, server_state=ServerState(), app_state={})  # type: ignore[call-arg]
+    protocol.connection_made(client)
+    return cast("BoundedProtocol", protocol)
+
+
 async def test_a_closed_connection_keeps_no_unread_answer() -> None:
     config = Config(lambda *_: None, lifespan="off", log_config=None)
     config.load()
@@ -156,19 +170,29 @@ async def test_a_closed_connection_keeps_no_unread_answer() -> None:
 
 
 async def test_a_little_reading_does_not_end_the_watch() -> None:
-    config = Config(lambda *_: None, lifespan="off", log_config=None)
-    config.load()
-    protocol = bounded_protocol(ServiceSettings(write_timeout_s=0.01), Metrics())
-    connected, slow = Connected(0), protocol(config=config, server_state=ServerState(), app_state={})  # type: ignore[call-arg]
-    slow.connection_made(connected)
-    connected.unread = 100_000
+    client = Connected(0)
+    slow = connected_to(client, ServiceSettings(write_timeout_s=0.01))
+    client.unread = 100_000
     slow.pause_writing()
-    connected.unread = 10_000
+    client.unread = 10_000
     slow.resume_writing()
     async with asyncio.timeout(60):
-        while not connected.ends:  # noqa: ASYNC110 - a transport has no event
+        while not client.ends:  # noqa: ASYNC110 - a transport has no event
             await asyncio.sleep(0.001)
-    assert connected.ends == ["aborted"]
+    assert client.ends == ["aborted"]
+
+
+@pytest.mark.parametrize(("is_read", "ends"), [(True, []), (False, ["aborted"])])
+async def test_bytes_written_meanwhile_hide_no_reading(is_read: bool, ends: list[str]) -> None:
+    client = Connected(0)
+    client.protocol = served = connected_to(client, ServiceSettings(write_timeout_s=3600))
+    served.transport.write(b"x" * 1000)
+    if is_read:
+        client.unread = 0
+        served.transport.write(b"x" * 1000)
+    served._reader.look()
+    assert client.ends == ends
+    served.connection_lost(None)
 
 
 async def test_only_a_slow_reader_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:

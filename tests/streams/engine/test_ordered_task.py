@@ -368,6 +368,16 @@ async def test_a_full_batch_does_not_wait_for_the_interval() -> None:
         assert harness.behaviour.handled == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 
+async def test_a_batch_full_of_bytes_does_not_wait() -> None:
+    async with ordered_harness(interval_s=3600.0) as harness:
+        harness.put(harness.record(0))
+        harness.processor.start()
+        await harness.finished()
+        harness.put(*(harness.record(offset, b"x" * 1000) for offset in (1, 2)))
+        await harness.finished()
+        assert harness.behaviour.handled == [[0], [1], [2]]
+
+
 async def test_finishing_ends_the_batch_and_begins_no_other() -> None:
     async with ordered_harness() as harness:
         gate = harness.log.gate = asyncio.Event()

@@ -15,6 +15,8 @@ from varve.errors import ImportFileError
 from varve.imports import json_values
 from varve.imports.files import ExportFile
 
+READ_AT_ONCE = 64 * 1024
+"""Bytes that ijson reads."""
 items = st.lists(
     st.dictionaries(
         st.sampled_from(["a", "results"]),
@@ -70,6 +72,7 @@ def test_an_archive_has_all_conversation_files(tmp_path: Path) -> None:
         (b"[{}, %s]" % (b"7" * 100_000), "item 2: a number is too large"),
         (b"[{}, %s, {}]" % (b"7" * 70_000), "item 2: a number is too large"),
         (b"[{}, 1e%s]" % (b"9" * 30), "item 2: a number is too large"),
+        (b"[%s%s]" % (b" " * (READ_AT_ONCE - 3000), b"7" * 6000), "item 1: a number is too large"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -117,6 +120,13 @@ def test_an_item_larger_than_memory_is_refused(tmp_path: Path, monkeypatch: pyte
     assert [next(found).value["a"][:1] for _ in range(5)] == ["x"] * 5
     with pytest.raises(ImportFileError, match=r"item [67]: larger than 1000000 bytes"):
         list(found)
+
+
+def test_a_list_larger_than_an_item_names_its_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_values, "LARGEST_ITEM", 100_000)
+    items = [{"a": "x" * 50_000}] * 10
+    page = written(tmp_path / "page.json", json.dumps({"results": items, "count": 12}))
+    assert (len(values(page, "results")), page.on_other_pages(("results",), 10)) == (10, 2)
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

@@ -66,6 +66,15 @@ async def test_a_thousand_messages_sent_twice_count_once(assigned: NewStage) -> 
     assert taken(batches) == Counter({("s1", id): 1 for id in sent})
 
 
+SIMILAR_DIGESTS = st.lists(st.sampled_from([bytes(4), bytes([1, 0, 0, 0])]), min_size=3, max_size=3).map(b"".join)
+
+
+@given(st.lists(SIMILAR_DIGESTS, max_size=4), SIMILAR_DIGESTS)
+def test_only_whole_digests_are_known(known: list[bytes], asked: bytes) -> None:
+    pages = [known_ids.DedupPage(0, b"".join(known[:1])), known_ids.DedupPage(0, b"".join(known[1:]))]
+    assert known_ids.KnownIds.of(pages, 0, 0).contains(asked) == (asked in known)
+
+
 SENDS = st.tuples(st.sampled_from(["s1", "s2"]), st.integers(0, 40), st.sampled_from([0, 1, 59, 61, 1200]))
 
 
