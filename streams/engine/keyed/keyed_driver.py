@@ -37,7 +37,7 @@ class KeyedDriver(Driver):
         handler: Handles a record.
         topic: The source topic.
         scheduler: Chooses the next record.
-        park_after_s: Parks the records of a tenant that has to wait longer. Default: parks none.
+        park_after_s: Parks the records of a tenant that has to wait longer, and those of a tenant's flood. Default: parks none.
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
         ordering_key: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
@@ -66,6 +66,7 @@ class KeyedDriver(Driver):
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
+        self._parks_floods = park_after_s < math.inf
         self._ordering_key = ordering_key
         self._attempts = KeyedAttempts(context=shared, handler=handler, load=self._load, serves=serves)
         self._running: set[asyncio.Task[None]] = set()
@@ -169,6 +170,9 @@ class KeyedDriver(Driver):
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._context.flow_control.pause(source.partition, PauseReason.FULL)
+        if self._parks_floods:
+            self._deferral.park_floods(partition)
+            self._deferral.hold_flood(partition, tenant)
         self._deferral.hold_back(partition)
         self._start_ready()
 
@@ -274,6 +278,7 @@ class KeyedDriver(Driver):
         if was_parked or entry.is_parked:
             self._deferral.unpark(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)
+        self._deferral.release_flood(entry.partition)
         self._start_ready()
 
     def _resume_fetching(self, partition: TopicPartition) -> None:
