@@ -1,4 +1,4 @@
-"""The wait of a quiet key behind a hot one in its partition, in the stages that handle records in the order of their log."""
+"""The time that a quiet key waits for the records of a hot key before it, in stages that handle a partition in the order of its log."""
 
 import time
 from collections.abc import Iterable
@@ -79,4 +79,5 @@ def _keys(stage: str, settings: Settings) -> tuple[str, str]:
 
 async def _first_output(topic: str, name: str, settings: Settings) -> float:
     """The time of the first record that names the quiet key, in seconds since the epoch."""
-    return min([record.timestamp / 1000 async for record in read_topic(topic, settings.kafka) if name.encode() in (record.value or b"")])
+    times: list[float] = [each.timestamp / 1000 async for each in read_topic(topic, settings.kafka) if name.encode() in (each.value or b"")]
+    return min(times)
