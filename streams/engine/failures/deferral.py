@@ -1,4 +1,4 @@
-"""Parks the records of tenants that have to wait for long, and processes them later."""
+"""Parks the records of tenants that have to wait for long or flood a partition, and processes them later."""
 
 import asyncio
 from collections import defaultdict
@@ -18,9 +18,6 @@ from streams.engine.keyed.tenant_throttle import TenantThrottle
 from streams.engine.tasks.driver import InFlightRecord, OrderingKey
 
 _NEVER: Final = 0.0
-_SPANS_PARKED: Final = 5
-"""Parked records of a flooding tenant in a partition, in units of the span: they are on this machine's disk and in the changelog, from which
-the next worker restores them. Beyond it, the partition is paused. A tenant that waits for a budget has no such limit."""
 _GAP_POLL_S: Final = 0.5
 
 
@@ -66,8 +63,6 @@ class Deferral:
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()
-        self._flooded: dict[TopicPartition, str] = {}
-        """Partitions that are paused for the parked records of a tenant."""
         self._bringing_back = asyncio.Lock()
         """Restores one partition at a time, so that the event loop stays responsive."""
 
@@ -80,14 +75,12 @@ class Deferral:
         self._admit(entry)
         self._add(entry)
 
-    def park_floods(self, partition: TopicPartition) -> None:
-        """Parks the waiting records of the tenants that flood a partition, so that the records of other tenants after them are seen."""
-        for tenant in self._scheduler.floods(partition):
-            self._park_waiting(tenant, partition)
-
-    def _park_waiting(self, tenant: str, partition: TopicPartition | None = None) -> None:
+    def park_waiting(self, *, tenant: str | None = None, partition: TopicPartition | None = None) -> None:
+        """Parks waiting records; arguments as :meth:`Scheduler.park_waiting`."""
         evicted: defaultdict[TopicPartition, list[PendingRecord[InFlightRecord]]] = defaultdict(list)
-        entries = [entry for entry in self._scheduler.park_tenant(tenant, partition) if entry.partition.partition in self._tasks]
+        entries = [
+            entry for entry in self._scheduler.park_waiting(tenant=tenant, partition=partition) if entry.partition.partition in self._tasks
+        ]
         for entry in entries:
             self._admit(entry)
         for entry in entries:
@@ -105,25 +98,6 @@ class Deferral:
             self._held_back.add(task)
             self._context.flow_control.pause(partition.partition, PauseReason.PARKING)
             self._spawn(self._resume_when_parked(partition, task))
-
-    def hold_flood(self, partition: TopicPartition, tenant: str) -> None:
-        """Pauses a partition while a tenant that floods it has too many parked records."""
-        if self._is_flooded(partition, tenant, spans=_SPANS_PARKED):
-            self._flooded[partition] = tenant
-            self._context.flow_control.pause(partition.partition, PauseReason.FLOODED)
-
-    def release_flood(self, partition: TopicPartition) -> None:
-        """Ends such a pause when one span of the records is done, or the tenant waits for its budget."""
-        tenant = self._flooded.get(partition)
-        if tenant is not None and not self._is_flooded(partition, tenant, spans=_SPANS_PARKED - 1):
-            del self._flooded[partition]
-            self._context.flow_control.resume(partition.partition, PauseReason.FLOODED)
-
-    def _is_flooded(self, partition: TopicPartition, tenant: str, *, spans: int) -> bool:
-        task = self._tasks.get(partition.partition)
-        if task is None or self._throttle.parks(tenant):
-            return False
-        return task.deferred.count_of(tenant) >= spans * self._scheduler.max_span
 
     async def _resume_when_parked(self, partition: TopicPartition, task: KeyedTask) -> None:
         try:
@@ -159,8 +133,7 @@ class Deferral:
         if task is not None:
             task.deferred.on_refused(entry.tenant)
         if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
-            self._park_waiting(entry.tenant)
-        self.release_flood(entry.partition)
+            self.park_waiting(tenant=entry.tenant)
 
     def unpark(self, partition: TopicPartition, tenant: str) -> None:
         """Schedules the next parked records of a tenant, if there are any and too few are scheduled."""

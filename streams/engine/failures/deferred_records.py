@@ -109,10 +109,6 @@ class DeferredRecords:
         """Whether a tenant has parked records, so that its later ones must be parked too."""
         return tenant in self._tenants
 
-    def count_of(self, tenant: str) -> int:
-        """Number of a tenant's parked records."""
-        return self._tenants[tenant].count if tenant in self._tenants else 0
-
     def admit(self, entry: PendingRecord[Any]) -> list[PendingRecord[Any]]:
         """Adds a record of the log that is not in the table before :meth:`commit`.
 

@@ -22,8 +22,6 @@ class PauseReason(Enum):
     """Its state and its next offset are not restored yet."""
     PARKING = auto()
     """More of its records are being parked than a few transactions hold."""
-    FLOODED = auto()
-    """A tenant that floods it has as many parked records as a tenant may have."""
     DATA_LOSS = auto()
     """Its log has lost records."""
 

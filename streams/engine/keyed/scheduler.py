@@ -5,13 +5,13 @@ Records with the same key run one after the other, in log order. Keys are indepe
 again after a rebalance joins its running attempt.
 
 A flood must not hide other tenants' records that follow it in the log. So the scheduler tracks far more records than payloads: beyond
-``max_in_flight`` it keeps only a record's offset, and the payload is evicted until the record runs. A larger flood is parked
-(:meth:`Scheduler.floods`).
+``max_in_flight`` it keeps only a record's offset, and the payload is evicted until the record runs. Beyond ``max_span``
+the waiting records are parked (:meth:`Scheduler.park_waiting`).
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Hashable
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from runtime.kafka import TopicPartition
 from streams.engine.keyed.offset_tracker import OffsetTracker
@@ -20,9 +20,6 @@ from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.tenant_slots import TenantSlots
 
 R = TypeVar("R")
-
-_PARTS_OF_SPAN: Final = 8
-"""A tenant whose waiting records fill one part of the span floods it."""
 
 
 class Scheduler(Generic[R]):
@@ -77,30 +74,10 @@ class Scheduler(Generic[R]):
         """Number of running records."""
         return self._slots.running
 
-    @property
-    def max_span(self) -> int:
-        """Number of records of one partition that should be tracked."""
-        return self._max_span
-
     def free_span(self, partition: TopicPartition) -> float | None:
         """The free part of a partition's ``max_span``, below 0 if more was delivered; None if the partition is not assigned."""
         assignment = self._assignments.get(partition)
         return None if assignment is None else 1 - assignment.uncommitted / self._max_span
-
-    def floods(self, partition: TopicPartition) -> list[str]:
-        """Tenants whose waiting records fill so much of a partition's ``max_span`` that they may hide other tenants' records.
-
-        Called after each delivery: it looks only when half of the span is taken, and then after each further eighth.
-        """
-        assignment, part = self._assignments.get(partition), self._max_span // _PARTS_OF_SPAN
-        if assignment is None or not part or assignment.uncommitted < self._max_span // 2 or assignment.uncommitted % part:
-            return []
-        waiting = Counter(
-            entry.tenant
-            for entry in self._entries.values()
-            if entry.partition == partition and entry.status is Status.WAITING and not entry.is_parked
-        )
-        return [tenant for tenant, count in waiting.items() if count >= part]
 
     def oldest(self, partition: TopicPartition) -> PendingRecord[R] | None:
         """The first unfinished record of a partition; None if there is none."""
@@ -189,14 +166,24 @@ class Scheduler(Generic[R]):
         self._admit(entry)
         return entry
 
-    def park_tenant(self, tenant: str, partition: TopicPartition | None = None) -> list[PendingRecord[R]]:
-        """Removes a tenant's waiting records, in log order, so that they can be parked. No partition: those of all partitions."""
-        waiting = (
-            entry
-            for entry in self._entries.values()
-            if entry.tenant == tenant and entry.status is Status.WAITING and partition in (None, entry.partition)
+    def park_waiting(self, *, tenant: str | None = None, partition: TopicPartition | None = None) -> list[PendingRecord[R]]:
+        """Removes waiting records, in log order, so that they can be parked.
+
+        Args:
+            tenant: Only its records. None: those of all tenants.
+            partition: Only its records. None: those of all partitions.
+        """
+        parking = sorted(
+            (
+                entry
+                for entry in self._entries.values()
+                if entry.status is Status.WAITING
+                and not entry.is_parked
+                and tenant in (None, entry.tenant)
+                and partition in (None, entry.partition)
+            ),
+            key=lambda entry: entry.place,
         )
-        parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
         for entry in parking:
             entry.status = Status.PARKING
             self._slots.remove(entry)
