@@ -201,7 +201,7 @@ async def test_a_flood_longer_than_the_span_hides_no_tenant(flow: Settings) -> N
         llm = LLMSettings(base_url=simulator.base_url, model="simulated")
         settings = flow.model_copy(update={"llm": llm, "delivery": DeliverySettings(max_unacked_span=FLOOD // 5, batch_interval_s=0.0)})
         async with worker_process(settings):
-            while not rich <= (so_far := await extracted(settings)).keys():
+            while not rich <= (so_far := await extracted(settings)).keys():  # noqa: ASYNC110 - Kafka is polled
                 await asyncio.sleep(POLL_S)
             assert so_far.total() - len(rich) < FLOOD // 2, "they were served during the flood, not after it"
         async with worker_process(settings):
