@@ -67,7 +67,7 @@ class DeliverySettings(Group):
         default=20_000,
         ge=1,
         description="Records of one partition that a worker of `extraction` or `merging` reads ahead, to find the records of other "
-        "tenants during one tenant's flood. After a restart, at most so many records are read again.",
+        "tenants during one tenant's flood. Beyond it, waiting records are parked. After a restart, at most so many are read again.",
     )
     max_queued: int = Field(
         default=5000,

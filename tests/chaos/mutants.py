@@ -548,6 +548,20 @@ MUTANTS: Final = (
         "entry.partition in partitions",
         (TEST_PARKING,),
     ),
+    Mutant(
+        "a full partition is not parked",
+        DRIVER,
+        "        if free == 0:\n            self._park_full(partition)\n",
+        "",
+        (TEST_PARKING,),
+    ),
+    Mutant(
+        "a waiting record holds a full partition",
+        DRIVER,
+        "        if free is not None and free <= 0:\n            self._park_full(entry.partition)\n",
+        "",
+        (TEST_PARKING,),
+    ),
     # Reading, and the group.
     Mutant("uncommitted records read", CONSUMER_THREAD, '"read_committed"', '"read_uncommitted"', (TEST_CONSUMER,), ("foreign-producers",)),
     Mutant(

@@ -1,4 +1,4 @@
-"""A tenant out of budget floods a partition. Others are served, and its windows are extracted once its budget is raised.
+"""A tenant floods a partition, out of budget or with slow calls. Others are served, and all its windows are extracted in the end.
 
 Its windows are parked; workers are killed while they park them, while they wait, and while they bring them back.
 """
@@ -17,6 +17,7 @@ import pytest
 
 from control.tenant_changes import set_tenant
 from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Profile
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
@@ -188,3 +189,23 @@ async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
     records = await records_of(flow, "extractions")
     assert_sessions_in_order(records, "poor")
     assert_sessions_in_order(records, "rich")
+
+
+async def test_a_flood_longer_than_the_span_hides_no_tenant(flow: Settings) -> None:
+    flood = [window_record(flow, "poor", number, sessions=SESSIONS, partition=0) for number in range(FLOOD)]
+    later = [window_record(flow, "rich", number, sessions=SESSIONS, partition=0) for number in RICH]
+    rich = {f"rich {number}" for number in RICH}
+    async with Producer(kafka=flow.kafka) as producer:
+        await producer.send_many([*flood, *later])
+    async with LLMSimulator(profile=Profile(first_token_s=0.5)) as simulator, asyncio.timeout(DEADLINE_S):
+        llm = LLMSettings(base_url=simulator.base_url, model="simulated")
+        settings = flow.model_copy(update={"llm": llm, "delivery": DeliverySettings(max_unacked_span=FLOOD // 5, batch_interval_s=0.0)})
+        async with worker_process(settings):
+            while not rich <= (so_far := await extracted(settings)).keys():  # noqa: ASYNC110 - Kafka is polled
+                await asyncio.sleep(POLL_S)
+            assert so_far.total() - len(rich) < FLOOD // 2, "they were served during the flood, not after it"
+        async with worker_process(settings):
+            await committed(settings, parked=0)
+        assert set(await extracted(settings)) == rich | {f"poor {number}" for number in range(FLOOD)}
+        assert len(simulator.requests) - FLOOD - len(rich) <= settings.llm.concurrency
+    assert_sessions_in_order(await records_of(flow, "extractions"), "poor")

@@ -1,7 +1,7 @@
-"""Parks the records of tenants that have to wait for long, and processes them later."""
+"""Parks the records of tenants that have to wait for long or flood a partition, and processes them later."""
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from runtime.pieces import Yielder
 from streams.engine.context import TaskContext
 from streams.engine.failures.erased_records import ErasedRecordRemover, ErasedRecords
 from streams.engine.faust.flow_control import PauseReason
-from streams.engine.keyed.attempts import KeyedAttempts
+from streams.engine.keyed.attempts import KeyedAttempts, RetryLater
 from streams.engine.keyed.keyed_task import KeyedTask
 from streams.engine.keyed.pending_record import PendingRecord, Status
 from streams.engine.keyed.scheduler import Scheduler
@@ -63,6 +63,8 @@ class Deferral:
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Bytes parked since the last wait for their commits."""
         self._held_back: set[KeyedTask] = set()
+        self._reading = asyncio.Lock()
+        """Reads evicted payloads of one partition at a time: the loader reads on in a partition, but seeks for another."""
         self._bringing_back = asyncio.Lock()
         """Restores one partition at a time, so that the event loop stays responsive."""
 
@@ -75,10 +77,12 @@ class Deferral:
         self._admit(entry)
         self._add(entry)
 
-    def park_waiting(self, tenant: str) -> None:
-        """Parks all waiting records of a tenant."""
+    def park_waiting(self, *, tenant: str | None = None, partition: TopicPartition | None = None) -> None:
+        """Parks waiting records; arguments as :meth:`Scheduler.park_waiting`."""
         evicted: defaultdict[TopicPartition, list[PendingRecord[InFlightRecord]]] = defaultdict(list)
-        entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition.partition in self._tasks]
+        entries = [
+            entry for entry in self._scheduler.park_waiting(tenant=tenant, partition=partition) if entry.partition.partition in self._tasks
+        ]
         for entry in entries:
             self._admit(entry)
         for entry in entries:
@@ -131,7 +135,7 @@ class Deferral:
         if task is not None:
             task.deferred.on_refused(entry.tenant)
         if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
-            self.park_waiting(entry.tenant)
+            self.park_waiting(tenant=entry.tenant)
 
     def unpark(self, partition: TopicPartition, tenant: str) -> None:
         """Schedules the next parked records of a tenant, if there are any and too few are scheduled."""
@@ -184,18 +188,29 @@ class Deferral:
         self._tasks[entry.partition.partition].add(entry)
 
     async def _park_evicted(self, entries: Sequence[PendingRecord[InFlightRecord]]) -> None:
-        for entry in entries:
-            failures = 0
-            while self._is_parking(entry) and (later := await self._attempts.load(entry)) is not None:
+        waiting, failures = deque(entries), 0
+        while waiting and self._is_parking(waiting[0]):
+            async with self._reading:
+                later = await self._park_next(waiting)
+            if later is not None:
                 failures += 1
                 await asyncio.sleep(self._context.dependencies.retry_interval_s(later.failure, failures))
-            if not self._is_parking(entry):
-                return
-            if entry.result is not None:
-                # The payload is lost: only the dead letter can be committed.
-                entry.status = Status.WRITING
-            self._add(entry)
-            await self._wait_for_commits(entry.partition)
+            else:
+                failures = 0
+                await self._wait_for_commits(entries[0].partition)
+
+    async def _park_next(self, waiting: deque[PendingRecord[InFlightRecord]]) -> RetryLater | None:
+        """Parks evicted records of a partition until too many wait for their commits, or one cannot be read now."""
+        while waiting and self._is_parking(waiting[0]) and not self._is_too_much(waiting[0].partition):
+            if (later := await self._attempts.load(waiting[0])) is not None:
+                return later
+            if self._is_parking(entry := waiting[0]):
+                if entry.result is not None:
+                    # The payload is lost: only the dead letter can be committed.
+                    entry.status = Status.WRITING
+                self._add(entry)
+                waiting.popleft()
+        return None
 
     def _is_parking(self, entry: PendingRecord[InFlightRecord]) -> bool:
         return self._scheduler.tracks(entry) and entry.partition.partition in self._tasks and not self._scheduler.is_closed

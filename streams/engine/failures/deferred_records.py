@@ -20,8 +20,8 @@ from streams.errors import StreamError
 
 _FIRST_VIEW: Final = 2
 """Number of a tenant's records that come back to test whether its time has come."""
-_LARGEST_VIEW: Final = 128
-"""Upper limit of that number; it doubles with each record that succeeds."""
+_LARGEST_VIEW: Final = 512
+"""Upper limit of that number; it doubles with each record that succeeds. Enough keys for all slots, even if each has many records."""
 
 
 @dataclass(slots=True)

@@ -37,7 +37,7 @@ class KeyedDriver(Driver):
         handler: Handles a record.
         topic: The source topic.
         scheduler: Chooses the next record.
-        park_after_s: Parks the records of a tenant that has to wait longer. Default: parks none.
+        park_after_s: Parks the records of a tenant that has to wait longer, and those beyond the scheduler's span. Default: parks none.
         load_payload: Reads a payload that the scheduler has evicted; None if it evicts none.
         ordering_key: The ordering key: records with the same key run one after the other. Default: the record's key.
         serves: Checks whether a dependency is available, to separate an outage from a faulty record. None: no check.
@@ -65,6 +65,7 @@ class KeyedDriver(Driver):
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
+        self._parks_floods = park_after_s < math.inf
         self._ordering_key = ordering_key
         self._attempts = KeyedAttempts(context=shared, handler=handler, load=self._load, serves=serves)
         self._running: set[asyncio.Task[None]] = set()
@@ -163,8 +164,15 @@ class KeyedDriver(Driver):
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._context.flow_control.pause(source.partition, PauseReason.FULL)
+        if free == 0:
+            self._park_full(partition)
         self._deferral.hold_back(partition)
         self._start_ready()
+
+    def _park_full(self, partition: TopicPartition) -> None:
+        """Parks what waits in a full partition, to look further ahead. In an outage, no record would be processed earlier for it."""
+        if self._parks_floods and not self._is_outage():
+            self._deferral.park_waiting(partition=partition)
 
     async def finish(self) -> None:
         """Starts no more records, and waits for the running ones."""
@@ -239,6 +247,9 @@ class KeyedDriver(Driver):
             self._deferral.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
             if self._is_outage():
                 self._context.dependencies.cancel_trials()
+        free = self._scheduler.free_span(entry.partition)
+        if free is not None and free <= 0:
+            self._park_full(entry.partition)
         self._start_ready()
 
     def _requeue(self, entry: PendingRecord[InFlightRecord]) -> None:

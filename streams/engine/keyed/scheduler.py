@@ -5,7 +5,8 @@ Records with the same key run one after the other, in log order. Keys are indepe
 again after a rebalance joins its running attempt.
 
 A flood must not hide other tenants' records that follow it in the log. So the scheduler tracks far more records than payloads: beyond
-``max_in_flight`` it keeps only a record's offset, and the payload is evicted until the record runs.
+``max_in_flight`` it keeps only a record's offset, and the payload is evicted until the record runs. Beyond ``max_span``
+the waiting records are parked (:meth:`Scheduler.park_waiting`).
 """
 
 from collections import deque
@@ -165,10 +166,24 @@ class Scheduler(Generic[R]):
         self._admit(entry)
         return entry
 
-    def park_tenant(self, tenant: str) -> list[PendingRecord[R]]:
-        """Removes a tenant's waiting records, in log order, so that they can be parked."""
-        waiting = (entry for entry in self._entries.values() if entry.tenant == tenant and entry.status is Status.WAITING)
-        parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
+    def park_waiting(self, *, tenant: str | None = None, partition: TopicPartition | None = None) -> list[PendingRecord[R]]:
+        """Removes waiting records, in log order, so that they can be parked.
+
+        Args:
+            tenant: Only its records. None: those of all tenants.
+            partition: Only its records. None: those of all partitions.
+        """
+        parking = sorted(
+            (
+                entry
+                for entry in self._entries.values()
+                if entry.status is Status.WAITING
+                and not entry.is_parked
+                and tenant in (None, entry.tenant)
+                and partition in (None, entry.partition)
+            ),
+            key=lambda entry: entry.place,
+        )
         for entry in parking:
             entry.status = Status.PARKING
             self._slots.remove(entry)

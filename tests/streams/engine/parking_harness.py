@@ -15,7 +15,7 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.driver import InFlightRecord
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.engine.doubles import LETTERS, ScriptedLog, faust_record
-from tests.streams.harness import InMemoryRows, journal_after, stage_context, until
+from tests.streams.harness import InMemoryRows, PausedPartitions, journal_after, stage_context, until
 
 TOPIC = "windows"
 
@@ -26,33 +26,40 @@ class ParkingHarness:
     Args:
         park_after_s: As the setting.
         max_in_flight: As the setting.
+        max_span: As the setting ``max_unacked_span``.
     """
 
-    def __init__(self, *, park_after_s: float = 0.0, max_in_flight: int = 1000) -> None:
+    def __init__(self, *, park_after_s: float = 0.0, max_in_flight: int = 1000, max_span: int = 100_000) -> None:
         self.log = ScriptedLog()
         self.records: list[ConsumedRecord] = []
         self.without_budget: set[str] = set()
         self.gates: dict[int, asyncio.Event] = {}
         self.poison: set[int] = set()
+        self.failing: set[int] = set()
+        self.turns: defaultdict[str, int] = defaultdict(lambda: 1)
+        """Turns of the event loop that a tenant's record takes."""
         self.tries: list[int] = []
         self.loads: list[int] = []
         self.unreadable = 0
         self.loading = asyncio.Event()
         self.loading.set()
         self.generation = 0
+        self.paused = PausedPartitions()
         self.context = stage_context(
             lambda partition: self.log.writer(),
             dead_letters_topic=LETTERS,
             max_records=20,
             max_bytes=100_000,
+            flow_control=self.paused,
         )
         self.park_after_s = park_after_s
         self.max_in_flight = max_in_flight
+        self.max_span = max_span
         self.driver = self.new_driver()
 
     def new_driver(self) -> KeyedDriver:
         scheduler: Scheduler[InFlightRecord] = Scheduler(
-            slots=4, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=100_000, evict=lambda record: record.evict()
+            slots=4, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=self.max_span, evict=lambda record: record.evict()
         )
         return KeyedDriver(
             context=self.context,
@@ -68,9 +75,12 @@ class ParkingHarness:
         assert record == self.records[record.offset]
         if record.offset in self.gates:
             await self.gates[record.offset].wait()
-        await asyncio.sleep(0)
+        for _ in range(self.turns[record.tenant]):
+            await asyncio.sleep(0)
         if record.tenant in self.without_budget:
             raise TransientError("used up", dependency="budget", retry_after_s=0.002, counts_as_attempt=False)
+        if record.offset in self.failing:
+            raise TransientError("failed", dependency="llm", retry_after_s=3600.0)
         if record.offset in self.poison:
             raise PoisonRecordError("bad", "always")
         return [OutgoingRecord("out", record.key, b"%d" % record.offset)]
@@ -113,6 +123,12 @@ class ParkingHarness:
         for offset in offsets:
             await self.driver.put(faust_record(self.records[offset]))
 
+    async def fetch(self, offsets: Iterable[int]) -> None:
+        """Delivers records as Kafka does: none while the partition is paused."""
+        for offset in offsets:
+            await until(lambda: not self.paused)
+            await self.deliver([offset])
+
     async def assign(self) -> None:
         """A rebalance after which the partition is ours, and delivered from the group's offset on."""
         await self.driver.revoke()
@@ -154,8 +170,10 @@ class ParkingHarness:
 
 
 @asynccontextmanager
-async def parking_harness(*, park_after_s: float = 0.0, max_in_flight: int = 1000) -> AsyncIterator[ParkingHarness]:
-    harness = ParkingHarness(park_after_s=park_after_s, max_in_flight=max_in_flight)
+async def parking_harness(
+    *, park_after_s: float = 0.0, max_in_flight: int = 1000, max_span: int = 100_000
+) -> AsyncIterator[ParkingHarness]:
+    harness = ParkingHarness(park_after_s=park_after_s, max_in_flight=max_in_flight, max_span=max_span)
     await harness.assign()
     try:
         yield harness

@@ -286,3 +286,53 @@ async def test_gauges_show_parked_records() -> None:
         await harness.all_done()
         await until(lambda: gauge("varve_parked_records") == 0)
         assert gauge("varve_parked_oldest_timestamp_seconds") == 0
+
+
+async def test_a_flood_beyond_the_span_hides_no_tenant() -> None:
+    async with parking_harness(park_after_s=3600.0, max_span=50) as harness:
+        harness.turns[POOR] = 20
+        offsets = harness.append(*(f"{POOR}/{number % 7}" for number in range(1000)), *(f"{RICH}/{number}" for number in range(10)))
+        await harness.fetch(offsets)
+        await harness.acknowledged()
+        await until(lambda: set(offsets[1000:]) <= set(harness.done))
+        assert len(harness.done) < 500, "they were done during the flood, not after it"
+        assert harness.parked[POOR] > 500
+        await harness.all_done()
+        assert len(harness.done) == 1010, "each once"
+        harness.assert_order_in_keys()
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_failing_record_does_not_hold_a_full_partition(before: bool) -> None:
+    """It waits for its next try when the partition becomes full, or fails first afterwards."""
+    async with parking_harness(park_after_s=3600.0, max_span=50) as harness:
+        harness.failing = {0}
+        offsets = harness.append(f"{POOR}/0", *(f"{RICH}/{number}" for number in range(200)))
+        if before:
+            await harness.fetch([0])
+            await until(lambda: harness.tries == [0])
+            await until(lambda: harness.driver.backlog == 1)
+            await harness.fetch(offsets[1:])
+        else:
+            harness.gates[0] = asyncio.Event()
+            await harness.fetch(offsets[:50])
+            await until(lambda: len(harness.done) == 49)
+            assert harness.paused
+            harness.gates.pop(0).set()
+            await harness.fetch(offsets[50:])
+        await harness.acknowledged()
+        await until(lambda: len(harness.done) == 200)
+        assert harness.parked == {POOR: 1}
+
+
+async def test_an_outage_parks_nothing() -> None:
+    async with parking_harness(park_after_s=3600.0, max_span=50) as harness:
+        harness.failing = set(range(60))
+        await harness.send(*(f"{RICH}/{number}" for number in range(20)))
+        await until(lambda: len(harness.tries) >= 4)
+        await harness.send(*(f"{RICH}/{number}" for number in range(20, 60)))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert harness.paused
+        assert harness.parked == {}
+        assert harness.log.next_offset is None

@@ -19,14 +19,14 @@ STEPS = st.lists(
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=STEPS, max_in_flight=st.sampled_from([1, 5, 1000]))
-def test_whatever_happens_order_in_keys_holds(steps: list[tuple[str, int]], max_in_flight: int) -> None:
-    asyncio.run(_order_holds(steps, max_in_flight))
+@given(steps=STEPS, max_in_flight=st.sampled_from([1, 5, 1000]), max_span=st.sampled_from([1, 4, 1000]))
+def test_whatever_happens_order_in_keys_holds(steps: list[tuple[str, int]], max_in_flight: int, max_span: int) -> None:
+    asyncio.run(_order_holds(steps, max_in_flight, max_span))
 
 
-async def _order_holds(steps: list[tuple[str, int]], max_in_flight: int) -> None:
+async def _order_holds(steps: list[tuple[str, int]], max_in_flight: int, max_span: int) -> None:
     repeats = False
-    async with parking_harness(max_in_flight=max_in_flight) as harness:
+    async with parking_harness(max_in_flight=max_in_flight, max_span=max_span) as harness:
         for step, number in steps:
             match step:
                 case "send":
