@@ -100,7 +100,7 @@ class Previews:
         # The extractors and the stages' modules take seconds to import: a service without previews starts without them.
         from extraction.build import build_extractor
         from models.llm.build import build_llm
-        from streams.model_calls import TenantBudgets, UsageTopic
+        from streams.stages.model_calls import TenantBudgets, UsageTopic
 
         settings = self._settings
         llm = build_llm(

@@ -118,16 +118,16 @@ def change_signing(
     return policy
 
 
-def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
-    """Makes a generation of a tenant's memories the live one.
+def require_switchable(draft: Draft, tenant_id: str, generation: str) -> Tenant:
+    """Checks that a generation of a tenant may become the live one; the live one may.
 
     Args:
-        draft: The change.
+        draft: Knows the tenants; it is not changed.
         tenant_id: A tenant.
         generation: The generation; empty for the first one.
 
     Returns:
-        The generation that was live before.
+        The tenant.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
@@ -135,18 +135,32 @@ def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
         ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
     tenant = draft.tenant(tenant_id)
-    if generation and generation not in {each.name for each in tenant.generations}:
-        raise ChangeRefusedError(f"tenant {tenant_id} has no generation {generation}: `varve generations list {tenant_id}` shows them")
-    run = draft.reextraction(generation)
-    is_built = run is not None and run.is_unfinished and tenant_id in run.tenants
+    if not tenant.has_generation(generation):
+        raise _unknown_generation(tenant_id, generation)
     if tenant.generation != generation:
         require_none_unfinished(draft.erasures(tenant_id), f"the switch of tenant {tenant_id}")
-        if run is not None and is_built and run.state == "cancelling":
+        run = draft.reextraction(generation)
+        if run is not None and run.state == "cancelling" and tenant_id in run.tenants:
             raise ChangeRefusedError(f"the re-extraction into generation {generation} is being cancelled, which removes its memories")
+    return tenant
+
+
+def set_generation(draft: Draft, tenant_id: str, generation: str) -> None:
+    """Makes a generation of a tenant's memories the live one.
+
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        generation: The generation; empty for the first one.
+
+    Raises:
+        VarveError: As :func:`require_switchable`.
+    """
+    tenant = require_switchable(draft, tenant_id, generation)
     draft.put(changed(tenant, generation=generation))
-    if run is not None and is_built and tenant_id not in run.switched:
+    run = draft.reextraction(generation)
+    if run is not None and run.is_unfinished and tenant_id in run.tenants and tenant_id not in run.switched:
         draft.put(changed(run, switched=(*run.switched, tenant_id)))
-    return tenant.generation
 
 
 def add_generation(
@@ -190,15 +204,18 @@ def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the generation is live, or a re-extraction builds it.
+        ChangeRefusedError: If the tenant has no such generation, it is live, or a re-extraction builds it.
         ErasureUnderWayError: If the tenant has an unfinished erasure.
     """
-    tenant = draft.tenant(tenant_id)
+    tenant, run = draft.tenant(tenant_id), draft.reextraction(generation)
+    is_built = run is not None and tenant_id in run.tenants
+    # A tenant that was removed and added again lacks the generation, and the end of its re-extraction must still drop it.
+    if not is_built and not tenant.has_generation(generation):
+        raise _unknown_generation(tenant_id, generation)
     require_none_unfinished(draft.erasures(tenant_id), f"the drop of a generation of tenant {tenant_id}")
     if tenant.generation == generation:
         raise ChangeRefusedError(f"generation {generation or '-'} of tenant {tenant_id} is live: switch to another one first")
-    run = draft.reextraction(generation)
-    if run is not None and run.state in ("running", "paused") and tenant_id in run.tenants:
+    if run is not None and is_built and run.state in ("running", "paused"):
         raise ChangeRefusedError(
             f"a re-extraction into generation {generation} is {run.state}: `varve generations cancel {generation}` stops it, and removes "
             "what it has produced"
@@ -206,3 +223,7 @@ def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
     dropped = Drops(generation=generation, count=tenant.drops_of(generation) + 1)
     draft.put(changed(tenant, drops=(*(each for each in tenant.drops if each.generation != generation), dropped)))
     return dropped.count
+
+
+def _unknown_generation(tenant_id: str, generation: str) -> ChangeRefusedError:
+    return ChangeRefusedError(f"tenant {tenant_id} has no generation {generation}: `varve generations list {tenant_id}` shows them")

@@ -41,6 +41,10 @@ class ModelTimeoutError(TransientModelError):
     """The endpoint was too slow, and we closed the connection; it may charge for the call nevertheless."""
 
 
+class FailedInputError(TransientModelError):
+    """The endpoint failed with this input (5xx): it may serve the other texts of the batch, or none, in an outage."""
+
+
 class UnusableVectorError(TransientModelError):
     """A vector is not finite, or could not be sent for that reason. The other texts of the batch may have good vectors."""
 

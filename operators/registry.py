@@ -1,6 +1,6 @@
 """The operators by name, made for the properties of entity types."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -93,6 +93,14 @@ def bound_operator(each: EntityProperty, entity_type: EntityType) -> BoundOperat
         return _bind(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
     op = entity_type.op_of(each)
     return None if op is None else _bind(op, (), each.value_type, entity_type.window, each.description)
+
+
+def bound_operators(entity_type: EntityType) -> Iterator[tuple[str, BoundOperator]]:
+    """The names and operators of an entity type's properties, without the parts of the key."""
+    for each in entity_type.properties:
+        bound = bound_operator(each, entity_type)
+        if bound is not None:
+            yield each.name, bound
 
 
 @lru_cache(maxsize=_MOST_PROPERTIES)

@@ -114,4 +114,4 @@ class _Hits:
         evidence = traits_of(memory).evidence
         scores = (score,) if len(evidence) == 1 else evidence_scores(memory, score, self._decay)
         ranks = self._ranks.get(memory.id, {}) if self._ranks else _NO_RANKS
-        return RecallHit(memory, score, {"origin": origin, **parts}, evidence, scores, None, None, None, ranks)
+        return RecallHit(memory, score, {"origin": origin, **parts}, evidence, scores, None, None, None, None, ranks)

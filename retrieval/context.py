@@ -6,7 +6,6 @@ query determines which events are included, but not their order. Events far less
 space: they cost tokens and answer nothing.
 """
 
-import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +113,6 @@ def pack(
     hits: Sequence[RecallHit],
     tail: Sequence[Message],
     tokens: int,
-    repeated: Sequence[RecallHit] = (),
     with_said: bool = False,
 ) -> Context:
     """Packs the results.
@@ -122,10 +120,10 @@ def pack(
     Args:
         scope: The owner of the memories.
         states: Entities, best first within a type. The best of each type are included first.
-        hits: Best first. Entities among them are added to the states, without repetition.
+        hits: Best first. Entities among them are added to the states, without repetition. An event that a state repeats is left out if that
+            state is shown.
         tail: The latest messages of the session, oldest first. Those that contain a recalled text are left out.
         tokens: Most tokens of the whole text, at least :data:`MIN_TOKENS`.
-        repeated: Further hits, best first, whose words an entity has. They are included unless that entity is.
         with_said: Whether an event that a model worded is followed by the words of its message.
 
     Raises:
@@ -143,7 +141,7 @@ def pack(
     _add_states(packing, state_notes, {each.id: each.type for each in states})
     packing.add(messages, share=_SHARE_OF_TAIL)
     shown = {each.citation.id for each in packing.notes}
-    hits = _relevant(_with_repeated(hits, repeated, [each for each in states if each.id in shown]))
+    hits = _relevant(_without_repeated(hits, [each for each in states if each.id in shown]))
     hit_notes = _notes(delimiter, grouped(each for each in hits if each.memory.id not in known), with_said=with_said)
     # Events whose messages are in the tail are included only if there is space left.
     said = {note.citation.id for note in packing.notes if note.section == "session"}
@@ -238,13 +236,10 @@ def _nearest_of_types(states: Sequence[Memory]) -> Iterable[Memory]:
     return {each.type: each for each in reversed(states)}.values()
 
 
-def _with_repeated(hits: Sequence[RecallHit], repeated: Sequence[RecallHit], shown: Sequence[Memory]) -> Sequence[RecallHit]:
-    """The hits with those that an entity repeats, unless the entity is shown: otherwise the text would not have them."""
-    if not repeated:
-        return hits
-    covered = covered_by_entity(repeated, [*shown, *(each.memory for each in hits if each.memory.kind == "entity")])
-    left = [each for each in repeated if each.memory.id not in covered]
-    return list(heapq.merge(hits, left, key=lambda each: -each.score))
+def _without_repeated(hits: Sequence[RecallHit], shown: Sequence[Memory]) -> Sequence[RecallHit]:
+    """The hits without those that a shown entity repeats. Those of an entity that does not fit stay: the text would not have them."""
+    covered = covered_by_entity((each for each in hits if each.repeated_by is not None), shown)
+    return [each for each in hits if each.memory.id not in covered] if covered else hits
 
 
 def _relevant(hits: Sequence[RecallHit]) -> list[RecallHit]:

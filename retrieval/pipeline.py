@@ -240,7 +240,7 @@ class RecallPipeline:
     async def cut(
         self, plan: RecallPlan, ranked: Ranked, *, further: Mapping[PathName, Sequence[RecallHit]], entities: Sequence[Memory]
     ) -> RecallResponse:
-        """Step 6: the best hits, with some of each further retriever, and without events that a returned entity covers.
+        """Step 6: the best hits, with some of each further retriever, and without events that an entity among them covers.
 
         Args:
             plan: The recall.
@@ -268,7 +268,6 @@ class RecallPipeline:
             request.scope,
             states=response.entities,
             hits=response.hits,
-            repeated=response.repeated,
             tail=messages_of(response.tail),
             tokens=tokens,
             with_said=with_said,

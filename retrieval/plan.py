@@ -16,8 +16,8 @@ from runtime.settings import RecallSettings
 from stores.port import NON_ENTITY_KINDS, MemoryFilter
 
 MARGIN: Final = 8
-"""Candidates fetched beyond the limit, to replace duplicates and events that an entity covers. If more than the store's score ranks them,
-``prefetch`` candidates are fetched."""
+"""Candidates fetched beyond the limit, to replace duplicates and events that an entity among the results covers. If more than the store's
+score ranks them, ``prefetch`` candidates are fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

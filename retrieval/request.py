@@ -137,6 +137,9 @@ class RecallHit(NamedTuple):
     superseded_by: str | None = None
     """If the value has changed since: the id of the memory with the newest value, or of the entity that contains it. It is in the
     response."""
+    repeated_by: str | None = None
+    """The id of the entity, returned in addition to the hits, that contains the event word by word. A text that has both would say it
+    twice."""
     keyword: str | None = None
     """The keyword that led to it, if the keyword graph found it. Then its score comes from the graph."""
     path: str | None = None
@@ -153,7 +156,7 @@ class CandidateOutcome:
     """The outcome of one candidate."""
 
     outcome: Outcome
-    """``rank``: it ranks below the limit. ``repeated``: a returned entity contains it word by word."""
+    """``rank``: it ranks below the limit. ``repeated``: an entity among the results contains it word by word."""
     score: float
     """The final score; for a rejected candidate the store's."""
     rank: int | None = None
@@ -188,9 +191,6 @@ class RecallResponse:
     """With ``keeps_ranking``: the best of the ranked candidates."""
     entities: Sequence[Memory] = ()
     """The entities nearest to the query, best first within a type, without those among the hits."""
-    repeated: tuple[RecallHit, ...] = ()
-    """The events that would be hits if a returned entity did not contain them word by word, best first. A context needs those whose entity
-    does not fit into it."""
     tail: SessionView = NO_TAIL
     """The latest messages of the requested session."""
     positions: tuple[LogPosition, ...] = ()

@@ -1,4 +1,8 @@
-"""Cut: selects the hits of a recall from all ranked candidates. The next hit replaces an event that a returned entity covers."""
+"""Cut: selects the hits of a recall from all ranked candidates.
+
+The next hit replaces an event that an entity among the hits covers: the response has its words and its messages already. An event that
+an additional entity covers stays, because a caller may use the hits alone; it names this entity.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,30 +45,35 @@ async def selected(ranked: Ranked, *, entities: Sequence[Memory] = ()) -> Recall
         ranked: All candidates.
         entities: The entities that are returned in addition to the hits.
     """
-    hits, covered = cut(ranked.hits, ranked.limit, entities=entities)
+    hits, covered = cut(ranked.hits, ranked.limit)
     returned = {hit.memory.id for hit in hits}
+    additional = [each for each in entities if each.id not in returned]
+    repeated = covered_by_entity(hits, additional)
+
+    def completed(hit: RecallHit) -> RecallHit:
+        by = repeated.get(hit.memory.id)
+        return _with_parts(hit if by is None else hit._replace(repeated_by=by), ranked.scoring)
+
     return RecallResponse(
-        hits=tuple(await map_in_pieces(lambda each: _with_parts(each, ranked.scoring), hits)),
+        hits=tuple(await map_in_pieces(completed, hits)),
         rejected=len(ranked.rejected),
         duplicates=len(ranked.duplicates),
         confidence=ranked.confidence,
         outcomes=_outcomes(ranked, covered=covered, returned=returned) if ranked.trace else {},
         kept_ranking=ranked.kept_ranking,
-        entities=[each for each in entities if each.id not in returned],
-        repeated=tuple(hit for hit in ranked.hits[: ranked.limit] if hit.memory.id in covered),
+        entities=additional,
     )
 
 
-def cut(ranked: Sequence[RecallHit], limit: int, *, entities: Sequence[Memory] = ()) -> tuple[list[RecallHit], dict[str, str]]:
-    """The best hits, and by the id of each event that a returned entity covers, the entity's id.
+def cut(ranked: Sequence[RecallHit], limit: int) -> tuple[list[RecallHit], dict[str, str]]:
+    """The best hits, and by the id of each event that an entity among them covers, the entity's id.
 
     Args:
         ranked: All hits, best first.
         limit: Most hits.
-        entities: The entities that are returned in addition to the hits. Entities among the returned hits cover events as well.
     """
-    covered = covered_by_entity(ranked, entities)
-    left = [hit for hit in ranked if hit.memory.id not in covered]
+    covered: dict[str, str] = {}
+    left = list(ranked)
     covering: dict[str, Memory] = {}
     # The next hits replace covered events. An entity among them may cover further events, and is never dropped itself.
     while more := {hit.memory.id: hit.memory for hit in left[:limit] if hit.memory.kind == "entity" and hit.memory.id not in covering}:

@@ -7,12 +7,13 @@ a new process may recover.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from memory.errors import VarveError
+from runtime.interruption import pause
 from runtime.logs import logger
 from runtime.resilience import Backoff, RestartPolicy
 
@@ -26,6 +27,9 @@ _Result = TypeVar("_Result")
 RESTARTS: Final = RestartPolicy(backoff=Backoff(initial_interval_s=1.0, maximum_interval_s=60.0), reset_after_s=120.0)
 MOST_FAILURES: Final = 20
 """Limit for failures in a row. With :data:`RESTARTS` it is reached after a quarter of an hour."""
+
+_CANCEL_AGAIN_S: Final = 5.0
+"""Longer than cancelled work needs to release its resources."""
 
 Work = Callable[[], Awaitable[object]]
 
@@ -86,6 +90,7 @@ class Background:
                 failure: Exception = error
             else:
                 failure = BackgroundWorkError("the work returned, although it should never end")
+            await pause(0)  # ends here if the work swallowed its cancellation
             await self._wait_after(failure)
 
     async def _wait_after(self, failure: Exception) -> None:
@@ -151,9 +156,7 @@ class BackgroundWorks:
             yield self
         finally:
             self._tasks = None
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(tasks)
         if self.failure is not None:
             raise self.failure
 
@@ -178,6 +181,18 @@ def run_in_background(name: str, work: Coroutine[Any, Any, _Result]) -> "asyncio
     task = asyncio.create_task(work, name=name)
     task.add_done_callback(_log_failure)
     return task
+
+
+async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:
+    """Cancels tasks, and returns when they have ended. Their results and exceptions are not read.
+
+    A task that does not end is cancelled again: aiokafka waits by ``asyncio.wait_for``, which can swallow a cancellation in Python 3.11.
+    """
+    running = set(tasks)
+    while running:
+        for task in running:
+            task.cancel()
+        _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_S)
 
 
 def _log_failure(task: "asyncio.Task[Any]") -> None:

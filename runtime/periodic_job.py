@@ -22,6 +22,12 @@ LEASE_S: Final = 120.0
 _LONGEST_LOOK_S: Final = 60.0
 _LOOKS_PER_INTERVAL: Final = 10
 
+# A renewal that is on its way when the run ends must not shorten the interval.
+_RENEW: Final = """
+if redis.call('GET', KEYS[1]) == 'runs' then return redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 0
+"""
+
 
 class PeriodicJob:
     """One job.
@@ -74,7 +80,7 @@ class PeriodicJob:
     async def _renew(self, lease_s: float) -> None:
         while True:
             await pause(lease_s / 3)
-            await self._redis.run("renewing a periodic job", lambda client: client.pexpire(self._key, int(lease_s * 1000)))
+            await self._redis.script("renewing a periodic job", _RENEW, [self._key], int(lease_s * 1000))
 
     async def _end(self, client: Redis) -> None:
         await client.set(self._key, b"done", px=int(self._interval_s * 1000))

@@ -68,14 +68,20 @@ class PoisonRecordError(StreamError):
         reason: A stable word for counters.
         message: The problem with the record.
         raw_answer: A model's answer that could not be parsed.
-        can_wait: Whether the cause may end, and the record waits in a stage in which it delays no other tenant.
     """
 
-    def __init__(self, reason: str, message: str, *, raw_answer: str | None = None, can_wait: bool = False) -> None:
+    def __init__(self, reason: str, message: str, *, raw_answer: str | None = None) -> None:
         super().__init__(message)
         self.reason = reason
         self.raw_answer = raw_answer
-        self.can_wait = can_wait
+
+
+class WaitedTooLongError(PoisonRecordError):
+    """The record may be processed later, but has blocked its partition for too long.
+
+    A stage that handles records in order writes a dead letter. A stage that handles them by key keeps the record waiting: there it delays
+    only records of its tenant.
+    """
 
 
 class FencedError(StreamError):

@@ -115,7 +115,7 @@ def test_the_errors_page_lists_every_problem_and_reason() -> None:
     of_records = {each.reason for each in record_errors()}
     assert problems == raised | {"unauthorized", "internal"} | ({each.replace("_", "-") for each in of_records} - {"unknown-tenant"})
     stages = "".join(path.read_text() for path in (ROOT / "streams").rglob("*.py"))
-    named = set(re.findall(r'PoisonRecordError\(\s*"([a-z_]+)"', stages))
+    named = set(re.findall(r'(?:PoisonRecordError|WaitedTooLongError)\(\s*"([a-z_]+)"', stages))
     assert reasons == named | of_records | {CRASHED, UNSIGNED, BAD_SIGNATURE, FORGED_HEADER, UnknownTenantError.reason}
 
 

@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import VarveError
-from training.sift import ablate, curriculum, data, dequantise, evaluate, merge, optimise, reward, serve, warm_up
+from training.sift.data import command as data
+from training.sift.evaluation import ablate, evaluate
+from training.sift.learning import curriculum, merge, optimise, warm_up
+from training.sift.models import dequantise, serve
+from training.sift.rewards import reward
 from training.sift.smoke import command as smoke
 from varve.cli.options import load_settings
 

@@ -17,7 +17,7 @@ RECALLS: Final[dict[str, Example]] = {
     "recall_memories": Example(
         {
             "recall_id": _RECALL_ID,
-            "results": [{**EVENT, "score": 0.91, "evidence_scores": [0.91], "superseded_by": None, "keyword": None}],
+            "results": [{**EVENT, "score": 0.91, "evidence_scores": [0.91], "superseded_by": None, "repeated_by": None, "keyword": None}],
             "confidence": 0.86,
             "entities": [PROFILE],
             "session": None,

@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from api.http.json_http import to_json
+from api.limits.slow_reader import ReaderWatch
 from api.problems import MEDIA_TYPE, RETRY_AFTER_S, ProblemError
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
@@ -167,11 +168,15 @@ class OneWriteTransport:
     Args:
         transport: The transport.
         loop: Its event loop.
+        on_write: Called with the size of each write.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, *, on_write: Callable[[int], None] = lambda size: None
+    ) -> None:
         self._transport = transport
         self._loop = loop
+        self._on_write = on_write
         self._head = b""
 
     def write(self, data: bytes) -> None:
@@ -182,7 +187,7 @@ class OneWriteTransport:
             self._head = data
             self._loop.call_soon(self._flush)
             return
-        self._transport.write(data)
+        self._write(data)
 
     def close(self) -> None:
         """Closes the connection after all bytes are written."""
@@ -192,7 +197,12 @@ class OneWriteTransport:
     def _flush(self) -> None:
         if self._head:
             head, self._head = self._head, b""
-            self._transport.write(head)
+            self._write(head)
+
+    def _write(self, data: bytes) -> None:
+        # Counted first: a write may pause the writing, which looks at the count.
+        self._on_write(len(data))
+        self._transport.write(data)
 
     def __getattr__(self, name: str) -> Any:
         """Everything else is the transport's."""
@@ -221,12 +231,14 @@ class BoundedProtocol(H11Protocol):
         self._shared = shared
         self._reading: Literal["head", "body"] | None = None
         self._read_timer: asyncio.TimerHandle | None = None
-        self._write_timer: asyncio.TimerHandle | None = None
+        self._reader = ReaderWatch(
+            unread=lambda: self.transport.get_write_buffer_size(), timeout_s=shared.settings.write_timeout_s, cut_off=self._cut_off
+        )
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Adds the connection, and starts the time-out of the first request."""
         super().connection_made(transport)
-        self.transport = cast("asyncio.Transport", OneWriteTransport(transport, self.loop))
+        self.transport = cast("asyncio.Transport", OneWriteTransport(transport, self.loop, on_write=self._reader.note_written))
         victim = self._shared.table.add(self)
         if victim is self:
             self._refuse(_TOO_MANY, "refused")
@@ -238,7 +250,7 @@ class BoundedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Removes the connection, which either side has closed."""
         self._expect(None)
-        self._cancel_write_timer()
+        self._reader.stop()
         self._shared.table.remove(self)
         super().connection_lost(exc)
 
@@ -268,22 +280,21 @@ class BoundedProtocol(H11Protocol):
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Starts the time-out of a client that reads too slowly."""
+        """Begins to watch a client that reads slowly. A little reading resumes the writing, but does not end the watch."""
         super().pause_writing()
-        self._write_timer = self.loop.call_later(self._shared.settings.write_timeout_s, self._abort)
-
-    def resume_writing(self) -> None:
-        """Ends that time-out."""
-        super().resume_writing()
-        self._cancel_write_timer()
+        self._reader.start()
 
     def give_up(self) -> None:
         """Closes the connection in favour of a newer one: it has no complete request."""
-        if self._reading == "body":
+        if self.transport.get_write_buffer_size():
+            # `close` would wait for a client that does not read, as one of any number that the table knows no more.
+            self._shared.count("room")
+            self.transport.abort()
+        elif self._reading == "body":
             self._refuse(_TOO_MANY, "room")
-            return
-        self._shared.count("room")
-        self.transport.close()
+        else:
+            self._shared.count("room")
+            self.transport.close()
 
     def _expect(self, part: Literal["head", "body"] | None) -> None:
         """Starts the time-out for a part of a request. None: only ends the current one."""
@@ -322,15 +333,10 @@ class BoundedProtocol(H11Protocol):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def _abort(self) -> None:
+    def _cut_off(self) -> None:
         self._shared.count("answer")
         # `close` would wait until the client has read everything.
         self.transport.abort()
-
-    def _cancel_write_timer(self) -> None:
-        if self._write_timer is not None:
-            self._write_timer.cancel()
-            self._write_timer = None
 
 
 def bounded_protocol(settings: ServiceSettings, metrics: Metrics) -> type[asyncio.Protocol]:

@@ -75,6 +75,7 @@ class Recall(Result):
     """The memories found, best first."""
 
     results: list[RecalledResult]
+    """Without events that one of the entities has in their words."""
     entities: list[MemoryResult]
     """Facts about the user as a whole, such as the profile."""
     waiting: list[WaitingMessage]
@@ -94,7 +95,8 @@ class Recall(Result):
             user: Only messages of this user wait. None: of any user.
         """
         return cls(
-            results=[_recalled(each) for each in found.results],
+            # The model reads the entities as well: it needs each fact once.
+            results=[_recalled(each) for each in found.results if each.repeated_by is None],
             entities=[MemoryResult.of(each) for each in found.entities],
             waiting=_waiting(found.session, user),
             confidence=found.confidence,

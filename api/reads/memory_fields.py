@@ -25,6 +25,7 @@ def hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
         "evidence": hit.evidence,
         "evidence_scores": hit.evidence_scores,
         "superseded_by": hit.superseded_by,
+        "repeated_by": hit.repeated_by,
         "keyword": hit.keyword,
     }
     return {**fields, "parts": hit.parts, "ranks": dict(hit.ranks)} if explain else fields

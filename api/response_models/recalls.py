@@ -236,6 +236,8 @@ class RecalledMemory(MemoryView):
     """The score of each message of the evidence."""
     superseded_by: str | None
     """If its value changed: the memory with the newest value that was found, or the entity that has it."""
+    repeated_by: str | None
+    """The entity in `entities` that has the event's words; null if none has."""
     keyword: str | None
     """The keyword that led to it; null if the search found it."""
     parts: dict[str, float] | None = None

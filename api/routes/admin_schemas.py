@@ -23,7 +23,7 @@ from control.generations.dropping import require_no_workers, retract
 from control.generations.reading import generation_named
 from control.generations.switching import require_complete, windows_left
 from control.schemas import resolve_schema
-from control.tenant_changes import add_generation, count_drop, set_generation
+from control.tenant_changes import add_generation, count_drop, require_switchable, set_generation
 from memory.errors import SchemaError
 from memory.records.limits import ForeignJson
 from memory.records.message import Name
@@ -180,7 +180,7 @@ async def switch_generation(
 
     draft = dependencies.tenants.draft()
     tenant_of(draft, body.tenant)
-    if set_generation(draft, body.tenant, generation) != generation:
+    if require_switchable(draft, body.tenant, generation).generation != generation:
         await require_complete(settings, body.tenant, generation, incomplete=body.incomplete)
     switched = await apply_by_operator(dependencies, operator, change, action="generation switch", settle=settle is None or settle)
     return JsonResponse({**switched, "windows_left": await windows_left(settings, generation)})
@@ -195,7 +195,7 @@ async def drop_generation(
 ) -> Response:
     """Retracts everything that a generation has written; the running stages do the work.
 
-    409 for the live generation, and for one with a running worker. Repeated after a 503, it retracts the rest.
+    409 for an unknown generation, the live one, and one with a running worker. Repeated after a 503, it retracts the rest.
     """
     settings, generation = dependencies.settings, generation_named(body.name)
     try:

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -44,8 +44,10 @@ router = APIRouter(tags=["stream"])
 
 _PATH: Final = f"/v1/messages/{{session:{REST}}}/{{message_id:{REST}}}"
 
-_Session = Annotated[str, Path(min_length=1, max_length=512, description="The session, percent-encoded: a `/` in it is written `%2F`.")]
-_MessageId = Annotated[str, Path(min_length=1, max_length=512, description="The id of the message, percent-encoded.")]
+_LENGTHS: Final[dict[str, Any]] = {"minLength": 1, "maxLength": 256}
+"""For the OpenAPI document only: the router divides the decoded path elsewhere if one of the two contains a ``/``."""
+_Session = Annotated[str, Path(description="The session, percent-encoded: a `/` in it is written `%2F`.", json_schema_extra=_LENGTHS)]
+_MessageId = Annotated[str, Path(description="The id of the message, percent-encoded.", json_schema_extra=_LENGTHS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

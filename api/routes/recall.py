@@ -47,11 +47,12 @@ async def recall_memories(
 ) -> Response:
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of its source messages.
 
-    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, keyword, parts?, ranks?}],
-    confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
+    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, repeated_by, keyword, parts?,
+    ranks?}], confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
 
     - ``confidence``: the probability that the memories answer the query. If it is below the body's ``min_confidence``, there are no
       results. It is null if it is not calibrated: with another embedding model than the default one, or a profile without calibration.
+    - ``repeated_by``: the one of ``entities`` that has the event's words. Of the two, a prompt needs one.
     - ``keyword``: the keyword that led to a result of the keyword graph.
     - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
     - ``candidates``: all candidates, with ``explain``. ``steps``: the time and the number of candidates of each step, with ``explain``.
@@ -109,7 +110,7 @@ async def build_context(
         # A long context takes tens of milliseconds, and more if the session's messages are long.
         packed = await asyncio.to_thread(dependencies.recall.pack, call.asked, found, tokens=tokens, with_said=body.said)
     shown = {citation.id for citation in packed.citations}
-    recalled = (*(hit.memory for hit in (*found.hits, *found.repeated)), *found.entities)
+    recalled = (*(hit.memory for hit in found.hits), *found.entities)
     memories = [memory for memory in recalled if memory.id in shown]
     dependencies.read_audit.note(caller, "context", memories)
     fields: dict[str, Any] = {"context": packed.text, "tokens": packed.tokens, "citations": packed.citations, "left_out": packed.left_out}

@@ -27,11 +27,11 @@ from memory.errors import KeyFormatError
 from memory.keys import decode_key
 from memory.records import WebhookDelivery
 from memory.topics import WEBHOOK_DELIVERIES
-from runtime.background import run_in_background
+from runtime.background import end_tasks, run_in_background
 from runtime.clocks import Clock
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import Producer, client_options
-from runtime.kafka.client import connect, kafka_faults
+from runtime.kafka.client import connect, disconnect, kafka_faults
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.resilience import Backoff
@@ -91,6 +91,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
             initial_interval_s=settings.webhooks.first_retry_s,
             maximum_interval_s=max(settings.webhooks.first_retry_s, settings.webhooks.longest_retry_s),
         )
+        self._is_assigned = False
+        """Whether Kafka has given partitions to this process and not taken them back."""
         self._restoring: dict[TopicPartition, dict[bytes, WebhookDelivery]] = {}
         """The newest record of each delivery, of partitions that are not read to their ends yet."""
         self._ends: dict[TopicPartition, int] = {}
@@ -124,8 +126,10 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
                     self._stepped_at = time.monotonic()
                     await self._step(consumer)
             finally:
-                await self._drop_all()
-                await consumer.stop()
+                try:
+                    await self._drop_all()
+                finally:
+                    await disconnect(consumer)
 
     async def on_partitions_revoked(self, revoked: Sequence[TopicPartition]) -> None:
         """Stops everything: Kafka assigns all partitions again."""
@@ -135,6 +139,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         """Begins to read partitions."""
         self._restoring = {partition: {} for partition in assigned}
         self._ends = {}
+        self._is_assigned = True
 
     @property
     def _has_stalled(self) -> bool:
@@ -146,7 +151,10 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         if unknown:
             ends = await consumer.end_offsets(unknown)
             self._ends.update(ends)  # of the current assignment: it may have changed in the meantime
-        for partition, records in (await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)).items():
+        batches = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MOST_RECORDS)
+        if not self._is_assigned:
+            return  # the next owner reads them, and so does this process if it gets the partitions again
+        for partition, records in batches.items():
             for record in records:
                 self._take(partition, record)
         for partition in list(self._restoring):
@@ -220,7 +228,8 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         except ControlLogBehindError:
             return
         # The next sweep ends the deliveries of a removed webhook.
-        while webhook is not None and not self._has_stalled and (delivery := lane.start_next(now)) is not None:
+        may_begin = webhook is not None and self._is_assigned
+        while may_begin and not self._has_stalled and (delivery := lane.start_next(now)) is not None:
             self._spawn(self._deliver(lane, delivery))
 
     def _sweep(self) -> None:
@@ -240,7 +249,7 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
     async def _deliver(self, lane: Lane, delivery: WebhookDelivery) -> None:
         started = time.monotonic()
         outcome = await self._attempts.attempt(delivery)
-        if isinstance(outcome, Failure) and self._has_stalled:
+        if not self._is_assigned or (isinstance(outcome, Failure) and self._has_stalled):
             return  # the new owner may have delivered it meanwhile
         if isinstance(outcome, Failure):
             now = self._clock.now()
@@ -282,11 +291,10 @@ class Deliverer(ConsumerRebalanceListener):  # type: ignore[misc]
         task.add_done_callback(self._tasks.discard)
 
     async def _drop_all(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._outcomes.drop()
+        # Kafka calls this in a separate task: the loop continues meanwhile, and must find nothing to begin.
+        self._is_assigned = False
         self._lanes.clear()
         self._restoring.clear()
         self._ends.clear()
+        await end_tasks(self._tasks)
+        await self._outcomes.drop()

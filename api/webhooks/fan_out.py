@@ -25,7 +25,7 @@ from memory.records import MemoryChange, WebhookDelivery
 from memory.topics import MEMORIES, WEBHOOK_DELIVERIES
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer, client_options
-from runtime.kafka.client import connect, kafka_faults
+from runtime.kafka.client import connect, disconnect, kafka_faults
 from runtime.settings import Settings
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
                     await self._handle_next(consumer)
             finally:
                 self._unplaced = None
-                await consumer.stop()
+                await disconnect(consumer)
 
     async def on_partitions_revoked(self, revoked: Sequence[TopicPartition]) -> None:
         """Stops reading: Kafka assigns all partitions again."""

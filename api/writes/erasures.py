@@ -15,7 +15,7 @@ from control.errors import ChangeRefusedError, ControlLogBehindError
 from control.tenants import UNFINISHED, TenantDirectory
 from control.unfinished_erasures import CANNOT_WRITE, ErasureRequest, UnfinishedErasures, WorkState
 from memory.errors import VarveError
-from runtime.background import run_in_background
+from runtime.background import end_tasks, run_in_background
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.interruption import pause
@@ -30,8 +30,6 @@ _LOOK_S: Final = 10.0
 """Interval between two searches for unfinished erasures without a process."""
 _REST: Final = timedelta(minutes=15)
 """Time for which a process resumes no erasure after Kafka rejected its write."""
-_CANCEL_AGAIN_S: Final = 5.0
-"""Longer than an interrupted erasure needs to release its resources."""
 
 
 class _Waiting(NamedTuple):
@@ -162,12 +160,7 @@ class Erasures:
 
     async def close(self) -> None:
         """Interrupts the running erasures; another process takes them up."""
-        running = set(self._at_work.values())
-        while running:
-            for task in running:
-                task.cancel()
-            # aiokafka waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation.
-            _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_S)
+        await end_tasks(self._at_work.values())
 
     async def _work(self, eraser: Eraser, tenant: str) -> None:
         waiting = self._waiting[tenant]

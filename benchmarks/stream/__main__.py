@@ -13,6 +13,7 @@ from benchmarks.processes import broker_and_redis
 from benchmarks.reports import write_report
 from benchmarks.stream.fairness import fairness
 from benchmarks.stream.history import history
+from benchmarks.stream.hot_key import hot_key
 from benchmarks.stream.memory import memory
 from benchmarks.stream.ratios import ratios
 from benchmarks.stream.recovery import recovery
@@ -32,6 +33,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "fairness": lambda settings, folder, arguments: fairness(
         settings, folder, seconds=arguments.fairness_seconds, rate=arguments.fairness_rate, backlog=arguments.fairness_backlog
     ),
+    "hot": lambda settings, folder, arguments: hot_key(settings, folder, records=arguments.hot_records),
     "recovery": lambda settings, folder, arguments: recovery(settings, folder, keys=arguments.open_keys),
     "scaling": lambda settings, folder, arguments: scaling(
         settings, folder, workers=arguments.workers, records=arguments.records, window_count=arguments.scaling_windows
@@ -71,6 +73,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--fairness-seconds", type=float, default=90.0, help="fairness: duration of the load")
     parser.add_argument("--fairness-rate", type=float, default=0.25, help="fairness: windows per second of each small tenant")
     parser.add_argument("--fairness-backlog", type=int, default=2000, help="fairness: windows of the large tenant, queued first")
+    parser.add_argument("--hot-records", type=int, default=20_000, help="hot: records of the hot key")
     parser.add_argument("--open-keys", type=int, default=100_000, help="recovery: sessions with an open window")
     parser.add_argument("--workers", type=_numbers, default=[1, 2, 4], help="scaling: numbers of workers of a stage")
     parser.add_argument("--scaling-windows", type=int, default=1000, help="scaling: windows for the extraction with a model")

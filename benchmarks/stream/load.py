@@ -1,7 +1,7 @@
 """Fills topics with the benchmarks' input."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count as count_up
 from typing import Final
@@ -45,12 +45,17 @@ def message_of_size(*, user: str, session: str, id: str, event_time: datetime) -
 
 def contributions(count: int, entities: int, settings: Settings) -> Iterable[Record]:
     """Contributions of COUNT, SUM and AVG, in turn over the entities, as the events stage makes them."""
+    return contributions_to([f"user-{number:04d}" for number in range(entities)], count, settings)
+
+
+def contributions_to(users: Sequence[str], count: int, settings: Settings) -> Iterable[Record]:
+    """As :func:`contributions`, to the entities of these users."""
     positions = [0] * settings.kafka.partitions
     for number in range(count):
-        user = f"user-{number % entities:04d}"
+        user = users[number % len(users)]
         source = partition_of(encode_key(TENANT, user), settings.kafka.partitions)
         positions[source] += 1
-        time = _START + timedelta(seconds=number // entities)
+        time = _START + timedelta(seconds=number // len(users))
         changes = [
             Change(op="apply", property=name, source_id=f"{number:08d}", value=value, event_time=time, message_ids=[f"m{number:08d}"])
             for name, value in (("exercises", None), ("minutes", number % 7 + 0.25))
@@ -68,6 +73,13 @@ def contributions(count: int, entities: int, settings: Settings) -> Iterable[Rec
             schema_name=SCHEMA,
         )
         yield encode_key(TENANT, "study_day", key), contribution.to_json()
+
+
+def messages_of_session(session: str, count: int) -> Iterable[Record]:
+    """Messages of one session, half a second apart."""
+    for number in range(count):
+        time = _START + timedelta(seconds=number / 2)
+        yield encode_key(TENANT, session), message_of_size(user=session, session=session, id=f"{number:08d}", event_time=time)
 
 
 def windows(tenant: str) -> Iterator[Window]:

@@ -90,6 +90,8 @@ class RecalledMemory(Memory):
     evidence_scores: list[float] = Field(default_factory=list)
     superseded_by: str | None = None
     """The memory with the newer value, if the value changed."""
+    repeated_by: str | None = None
+    """The entity among `entities` that has the same words, if there is one: a text needs one of the two."""
     keyword: str | None = None
 
 

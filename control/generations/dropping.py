@@ -13,6 +13,7 @@ from control.tenant_changes import count_drop
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import distinct_key, remarked_key
 from memory.records import Extraction, GenerationDrop
+from memory.texts.text import counted
 from memory.topics import EXTRACTIONS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.settings import Settings
@@ -32,18 +33,18 @@ async def drop(settings: Settings, tenant: str, generation: str, *, by: str, not
         The number of retracted windows. The running stages process the retractions.
 
     Raises:
-        ChangeRefusedError: If the generation is live, or a re-extraction builds it.
+        ChangeRefusedError: If the tenant has no such generation, it is live, or a re-extraction builds it.
         UnknownTenantError: If there is no such tenant.
         GroupInUseError: If a second worker builds it.
         KafkaUnavailableError: If no broker answers.
     """
     count_drop(Draft(await read_control(settings)), tenant, generation)  # its refusal says more than that a worker runs
     await require_no_workers(settings, generation)
-    counted = await ControlWriter(settings=settings).write(
+    written = await ControlWriter(settings=settings).write(
         lambda draft: count_drop(draft, tenant, generation), action="generation drop", by=by
     )
-    retracted = await retract(settings, tenant, generation, drops=counted.result)
-    notice(f"{retracted} windows of generation {generation_name(generation)} will be retracted by the running stages")
+    retracted = await retract(settings, tenant, generation, drops=written.result)
+    notice(f"the running stages will retract {counted(retracted, 'window')} of generation {generation_name(generation)}")
     return retracted
 
 

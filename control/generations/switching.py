@@ -9,7 +9,8 @@ from control import ControlWriter, Draft, read_control
 from control.erasure_changes import require_none_unfinished
 from control.errors import ChangeRefusedError, GenerationIncompleteError
 from control.generations.reading import Offsets, generation_name, windows_only_in_live, windows_topic, workers_of
-from control.tenant_changes import set_generation
+from control.tenant_changes import require_switchable, set_generation
+from memory.texts.text import counted
 from runtime.kafka import ConsumerGroups, KafkaOffsets
 from runtime.kafka.parked_note import read_parked
 from runtime.settings import Settings
@@ -112,10 +113,9 @@ async def switch(
         KafkaUnavailableError: If no broker answers.
     """
     name = generation_name(generation)
-    draft = Draft(await read_control(settings))
     # A switch that will be refused is refused before windows are counted: an unknown generation lacks all of them.
-    is_live = set_generation(draft, tenant, generation) == generation
-    lag = 0 if is_live else await require_complete(settings, tenant, generation, incomplete=incomplete)
+    before = require_switchable(Draft(await read_control(settings)), tenant, generation)
+    lag = 0 if before.generation == generation else await require_complete(settings, tenant, generation, incomplete=incomplete)
     writer = ControlWriter(settings=settings)
     await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch", by=by)
     notice(f"generation {name} of tenant {tenant} is live")
@@ -129,15 +129,15 @@ async def switch(
         while remaining := _lag(await offsets.committed_offsets(second, [windows_topic(settings)]), ends):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
                 raise GenerationIncompleteError(
-                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name} "
+                    f"{counted(remaining, 'window')} may still lack the new generation: run `varve replay extraction --generation {name} "
                     f"--tenant {tenant}` until it has caught up"
                 )
             await asyncio.sleep(_POLL_S)
         parked = await read_parked(offsets, second, [windows_topic(settings)])
     if parked.count:
         notice(
-            f"the second worker has {parked.count} windows parked, most of them of {', '.join(parked.tenants)}: let it run until their "
-            f"budgets allow it, or {name} lacks them"
+            f"the second worker has {counted(parked.count, 'window')} parked, most of {', '.join(parked.tenants)}: let it run until the "
+            f"tenants' budgets allow them, or {name} lacks them"
         )
         return
     notice("the second worker has done its part: stop it, unless other tenants still wait for it")
@@ -172,14 +172,14 @@ async def require_complete(settings: Settings, tenant: str, generation: str, *, 
             gap = "" if generation else f", T a minute before the switch (`varve audit list --subject tenant/{tenant}` shows it)"
             command = f"varve replay extraction --generation {name} --tenant {tenant}{' --from-time T' if gap else ''}"
             raise GenerationIncompleteError(
-                f"generation {name} lacks up to {lag} windows of the live one: let `{command}` catch up first{gap}, or allow an "
+                f"generation {name} lacks up to {counted(lag, 'window')} of the live one: let `{command}` catch up first{gap}, or allow an "
                 "incomplete generation (--incomplete)"
             )
         if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
             raise GenerationIncompleteError(
-                f"{missing} windows of tenant {tenant} are only in the live generation; {name} skipped them, parked them, or "
-                f"was dropped: extract them with `varve replay extraction --generation {name} --tenant {tenant} --from-time T`, T before "
-                "they closed, or allow an incomplete generation (--incomplete)"
+                f"only the live generation has {counted(missing, 'window')} of tenant {tenant}, which {name} skipped or parked, or it was "
+                f"dropped: run `varve replay extraction --generation {name} --tenant {tenant} --from-time T`, T before the first of them "
+                "closed, or allow an incomplete generation (--incomplete)"
             )
     return lag
 

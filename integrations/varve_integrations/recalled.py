@@ -10,7 +10,7 @@ _SHARE_OF_ENTITIES: Final = 5
 
 
 def recalled_memories(found: RecallResult, limit: int) -> list[Memory]:
-    """The best results, then the nearest entities of the user: an event that an entity repeats is not among the results.
+    """The best results, then the nearest entities of the user, without results that one of these entities repeats.
 
     Args:
         found: The response to a recall.
@@ -18,7 +18,9 @@ def recalled_memories(found: RecallResult, limit: int) -> list[Memory]:
     """
     nearest = _nearest_first(found.entities)
     places = min(len(nearest), max(limit // _SHARE_OF_ENTITIES, limit - len(found.results)))
-    return [*found.results[: limit - places], *nearest[:places]]
+    shown = nearest[:places]
+    results = [each for each in found.results if each.repeated_by not in {entity.id for entity in shown}]
+    return [*results[: limit - places], *shown]
 
 
 def _nearest_first(entities: list[Memory]) -> list[Memory]:

@@ -6,19 +6,22 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from models.embedding.port import Embedding
-from models.errors import InputRefusedError, ModelError, UnusableVectorError
+from models.errors import FailedInputError, InputRefusedError, ModelError, UnusableVectorError
 from runtime.background import run_in_background
 
 _BATCHES_SORTED_TOGETHER: Final = 8
 """How many batches' worth of queued texts are sorted by length at once: with more, a long text could wait long."""
+_FAILED_IN_AN_OUTAGE: Final = 3
+"""Texts that failed alone, with no success since the first: then the endpoint fails with every text, and no batch is bisected."""
 
 
 class MicroBatcher:
     """Runs a few batches at a time; the texts that arrive meanwhile form the next ones.
 
     It does not wait for a batch to fill: an idle model takes a single text at once, a busy one takes what has queued up.
-    A batch that the model refuses, or has an unusable vector for, is bisected until the text at fault is alone. After any other error of
-    the model the queued texts fail with it, unsent: they would most likely fail too, and delay the pause that the model needs.
+    A batch that the model refuses, fails with, or has an unusable vector for, is bisected until the text at fault is alone. After any other
+    error of the model, and in an outage, the queued texts fail with it, unsent: they would most likely fail too, and delay the pause that
+    the model needs.
     A text leaves the queue with the last caller that waits for it: callers have deadlines, and a busy model would embed more and more texts
     for nobody before those that are still wanted.
     Belongs to one event loop at a time.
@@ -53,6 +56,8 @@ class MicroBatcher:
         self._queued: dict[str, None] = {}
         self._batches: deque[list[str]] = deque()
         self._workers: list[asyncio.Task[None]] = []
+        self._failed_alone = 0
+        """Texts that failed alone since the last success."""
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """Embeds texts. A text that is already queued or running is not sent again."""
@@ -124,15 +129,26 @@ class MicroBatcher:
                 return await self._bisect(texts)
             self._fail(texts, error)
             return None
+        except FailedInputError as error:
+            if len(texts) > 1 and not self._is_outage:
+                return await self._bisect(texts)
+            self._fail(texts, error)
+            self._failed_alone += len(texts) == 1
+            return error if self._is_outage else None
         except Exception as error:
             self._fail(texts, error)
             return error if isinstance(error, ModelError) else None
+        self._failed_alone = 0
         for text, embedding in embedded:
             if self._on_embedding is not None:
                 self._on_embedding(text, embedding)
             for waiter in self._pop_waiters([text]):
                 waiter.set_result(embedding)
         return None
+
+    @property
+    def _is_outage(self) -> bool:
+        return self._failed_alone >= _FAILED_IN_AN_OUTAGE
 
     async def _bisect(self, texts: list[str]) -> ModelError | None:
         middle = len(texts) // 2

@@ -15,7 +15,15 @@ from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, om
 from memory.vectors import unit_rows
 from models.credentials import CredentialOwner, credential_watch
 from models.embedding.port import Vector
-from models.errors import InputTooLongError, ModelConfigurationError, ModelError, OverloadedError, TransientModelError, UnusableVectorError
+from models.errors import (
+    FailedInputError,
+    InputTooLongError,
+    ModelConfigurationError,
+    ModelError,
+    OverloadedError,
+    TransientModelError,
+    UnusableVectorError,
+)
 from models.openai_errors import error_message, model_error
 
 _TOO_LONG: Final = re.compile(
@@ -29,6 +37,7 @@ _TOO_LONG_AS_500: Final = re.compile(
 """Stricter for a status 500: it is mostly an outage, and ``exceeds`` may be about the server's own memory."""
 _NOT_FINITE: Final = re.compile(r"\bnan\b|[+-]inf\b|\binfinity\b|not JSON compliant", re.IGNORECASE)
 """Servers that cannot write their own vectors: Go's ``unsupported value: NaN``, Python's ``not JSON compliant``."""
+_UNAVAILABLE: Final = 503
 _ENCODING_FORMAT: Final = "encoding_format"
 
 
@@ -161,7 +170,8 @@ class EmbeddingClient:
             InputTooLongError: If the endpoint says that a text is too long.
             InputRefusedError: If it refuses the request otherwise (400, 422).
             UnusableVectorError: If a vector is not finite.
-            TransientModelError: On a time-out, a lost connection or 5xx, and on a response that is not one vector for each text.
+            FailedInputError: On 5xx except 503.
+            TransientModelError: On a time-out, a lost connection or 503, and on a response that is not one vector for each text.
             ModelConfigurationError: On any other refusal, and when the vectors have another length than configured.
         """
         pause_left = self._paused_until - self._monotonic()
@@ -216,7 +226,8 @@ def embedding_error(error: APIError, *, endpoint: str, now: datetime) -> ModelEr
 
     Returns:
         An :class:`InputTooLongError` for 413, for 400 and 422 that mention a text's length, and for such a 500 (llama.cpp); an
-        :class:`UnusableVectorError` for a 500 over a vector that cannot be written; otherwise as
+        :class:`UnusableVectorError` for a 500 over a vector that cannot be written; a :class:`FailedInputError` for any other 5xx except
+        503, which is about the server and not about a text; otherwise as
         :func:`models.openai_errors.model_error`.
     """
     mapped = model_error(error, endpoint=endpoint, now=now)
@@ -232,6 +243,8 @@ def embedding_error(error: APIError, *, endpoint: str, now: datetime) -> ModelEr
             return InputTooLongError(str(mapped))
         case 500 if _NOT_FINITE.search(message):
             return UnusableVectorError(str(mapped))
+        case status if status >= 500 and status != _UNAVAILABLE:
+            return FailedInputError(str(mapped), retry_after_s=getattr(mapped, "retry_after_s", None))
         case _:
             return mapped
 

@@ -24,9 +24,9 @@ from operators.agent.edits import UNDO, Edited, as_settled, edit_of, replayed, s
 from operators.agent.loop import Limits, Loop, Task, answered, found, step_prompt
 from operators.entities.entity_state import Sources, covers, joined
 from operators.errors import UnusableAnswerError
-from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.llm_operator import RULE, Moment, Outcome, Prompt, Question, Settled
 from operators.llm.merge_by_rule import Statement
-from operators.llm.merged_text import RULE, MergedText, NetChange, base_of, net_of, waiting_changes
+from operators.llm.merged_text import MergedText, NetChange, base_of, net_of, waiting_changes
 from operators.operator import Operand, State, Value
 
 

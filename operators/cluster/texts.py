@@ -8,14 +8,10 @@ rebuild. A text is superseded by a newer one about some of the same events. So a
 import hashlib
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from operators.entities.entity_state import last_positions
+from operators.entities.entity_state import last_positions, reaches
 from operators.llm.llm_operator import Moment
-from operators.tree.texts import covers
-
-RULE: Final = "rule"
-"""The author of a text that no model could write."""
 
 Text = dict[str, Any]
 """``marks`` of the events; ``known``: by source, the last position that the entity had applied at the question; ``text`` and ``by``: the
@@ -58,7 +54,7 @@ class Texts:
             The new texts; the keys of the communities to ask about; the keys of the texts that are no longer needed.
         """
         known = last_positions(moment.sources)
-        ahead = {key for key, text in self.written.items() if not covers(known, text)}
+        ahead = {key for key, text in self.written.items() if not reaches(known, text["known"])}
         kept = {key: text for key, text in self.written.items() if key in ahead or set(text["marks"]) <= present}
         written = {key: text for key, text in kept.items() if not _is_superseded(text, kept.values())}
         asked = {key: question for key, question in self.asked.items() if key in communities}
@@ -77,7 +73,7 @@ class Texts:
         before, asked = self.written.get(key), self.asked
         if asked.get(key) == question_id(text["marks"]):
             asked = {each: question for each, question in asked.items() if each != key}
-        if before is not None and covers(before["known"], text):
+        if before is not None and reaches(before["known"], text["known"]):
             return self if asked is self.asked else Texts(self.written, asked)
         return Texts({**self.written, key: text}, asked)
 
@@ -101,6 +97,5 @@ def question_id(marks: Sequence[str]) -> str:
 def _is_superseded(text: Text, others: Collection[Text]) -> bool:
     """Whether a newer text is about some of the same events."""
     marks = set(text["marks"])
-    return any(
-        other["known"] != text["known"] and covers(other["known"], text) and not marks.isdisjoint(other["marks"]) for other in others
-    )
+    known = text["known"]
+    return any(other["known"] != known and reaches(other["known"], known) and not marks.isdisjoint(other["marks"]) for other in others)

@@ -1,5 +1,6 @@
 """The state of one entity, its bytes, and the source positions that it covers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -186,6 +187,11 @@ def with_hole(sources: Sources, source: str, position: int) -> tuple[Sources, in
 def last_positions(sources: Sources) -> dict[str, int]:
     """By source, the last position that was applied."""
     return {source: int(last) for source, (last, _) in sources.items()}
+
+
+def reaches(known: Mapping[str, int], earlier: Mapping[str, int]) -> bool:
+    """Whether positions, as :func:`last_positions` gives them, reach as far as earlier ones in every source."""
+    return all(known.get(source, -1) >= last for source, last in earlier.items())
 
 
 def covers(sources: Sources, source: str, position: int) -> bool:

@@ -14,7 +14,7 @@ from operators.llm.llm_operator import Moment
 from operators.llm.merged_text import MergedText
 from operators.llm.merging import apply_outcome
 from operators.operator import Operand, State
-from operators.registry import bound_operator
+from operators.registry import bound_operators
 
 
 class WalkedState:
@@ -83,7 +83,6 @@ def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
 
 
 def _merging(entity_type: EntityType) -> Iterator[tuple[str, str, MergedText]]:
-    for field in entity_type.properties:
-        bound = bound_operator(field, entity_type)
-        if bound is not None and isinstance(bound.operator, MergedText):
-            yield field.name, bound.tag, bound.operator
+    for name, bound in bound_operators(entity_type):
+        if isinstance(bound.operator, MergedText):
+            yield name, bound.tag, bound.operator

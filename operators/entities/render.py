@@ -18,7 +18,7 @@ from operators.llm.llm_operator import LLMOperator
 from operators.operator import State, UnknownValue, Value
 from operators.patches.patch import PatchedText
 from operators.publishing import LinkedOperator, Note, Owner, PublishingOperator
-from operators.registry import bound_operator
+from operators.registry import bound_operator, bound_operators
 
 _LONG_FLOAT: Final = 1e15
 _KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"})
@@ -107,13 +107,12 @@ def published_changes(
     changed: dict[str, Memory] = {}
     removed: set[str] = set()
     trust_before, trust = (None if state is None else state.lowest_trust for state in (before, after))
-    for field in sorted(entity_type.properties, key=lambda each: each.name):
-        bound = bound_operator(field, entity_type)
-        if bound is None or not isinstance(bound.operator, PublishingOperator):
+    for name, bound in sorted(bound_operators(entity_type)):
+        if not isinstance(bound.operator, PublishingOperator):
             continue
-        old, new = (_inner(state, field.name, bound.tag) for state in (before, after))
+        old, new = (_inner(state, name, bound.tag) for state in (before, after))
         if old is not new or trust_before != trust:
-            owner = Owner(field.name, entity_type, tenant, key, (after or before or EntityState()).generation)
+            owner = Owner(name, entity_type, tenant, key, (after or before or EntityState()).generation)
             wanted, deleted = bound.operator.changes(old, new, owner)
             if trust_before != trust:
                 # All of them show the trust of their entity.
@@ -127,8 +126,7 @@ def published_changes(
 
 def publishes(entity_type: EntityType) -> bool:
     """Whether entities of a type publish memories in addition to their own."""
-    bound_operators = (bound_operator(each, entity_type) for each in entity_type.properties)
-    return any(bound is not None and isinstance(bound.operator, PublishingOperator) for bound in bound_operators)
+    return any(isinstance(bound.operator, PublishingOperator) for _, bound in bound_operators(entity_type))
 
 
 def _inner(state: EntityState | None, name: str, tag: str) -> State | None:

@@ -5,11 +5,10 @@ filters, and has all its keys, changes the properties whose aggregates name the 
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from itertools import product
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from pydantic import JsonValue
 
@@ -34,13 +33,7 @@ EntityRef = tuple[str, str]
 """An entity type and the key of one of its entities."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Routes:
-    changes: dict[EntityRef, list[Change]] = field(default_factory=dict)
-    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
-
-    def add(self, entity: EntityRef, change: Change) -> None:
-        self.changes.setdefault(entity, []).append(change)
+EntityChanges = dict[EntityRef, list[Change]]
 
 
 def contributions_of(
@@ -72,7 +65,7 @@ def contributions_of(
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
     """
-    changes: dict[EntityRef, list[Change]] = {}
+    changes: EntityChanges = {}
     made_under: dict[EntityRef, tuple[str, int]] = {}
     for before in previous:
         # Types and fields that the schema no longer has are retracted under the schema that applied them.
@@ -80,7 +73,7 @@ def contributions_of(
         retractions = [each.model_copy(update={"op": "retract", "message_ids": []}) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
-    for entity, applied in _route(extraction, schema, events).changes.items():
+    for entity, applied in _route(extraction, schema, events).items():
         reaching = applied if may_reach is None else [each for each in applied if may_reach(entity[0], each.source_id)]
         if reaching:
             changes.setdefault(entity, []).extend(reaching)
@@ -114,70 +107,90 @@ def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...
     property, or one that events change), ``bad_key``, or ``foreign_key``: the key names another user or session than the window's, and a
     user's messages never change another user's entity.
     """
-    reasons = _route(extraction, schema).left_out
-    return tuple(
-        Dropped(what="patch" if what == "patch" else "event", reason=reason, count=count)
-        for (what, reason), count in sorted(reasons.items())
-    )
+    reasons: Counter[tuple[Literal["event", "patch"], str]] = Counter()
+    for event, entity_type in product(extraction.events, schema.entity_types):
+        if _feeds(event, entity_type, schema) and not (found := _keys_of(event, entity_type)).keys:
+            reasons["event", "inexact_date" if found.is_inexact else "no_key"] += 1
+    for patch in extraction.patches:
+        reason = _left_out_reason(patch, extraction, schema)
+        if reason:
+            reasons["patch", reason] += 1
+    return tuple(Dropped(what=what, reason=reason, count=count) for (what, reason), count in sorted(reasons.items()))
 
 
-def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None) -> _Routes:
-    routes = _Routes()
+def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None) -> EntityChanges:
+    routed: EntityChanges = {}
     # The extracted order: corrected and invalidated events do not change the places of the others.
     places = {event.id: place for place, event in enumerate(extraction.events)}
     for event in extraction.events if events is None else events:
         order = order_of(event.said_at, sequence=extraction.sequence, place=places[event.id])
         for entity_type in schema.entity_types:
-            _route_event(event, order, entity_type, schema, routes)
+            _route_event(event, order, entity_type, schema, routed)
     for patch in extraction.patches:
-        reason = _left_out_reason(patch, extraction, schema)
-        if reason:
-            routes.left_out["patch", reason] += 1
-        else:
-            routes.add((patch.entity_type, key_of_patch(patch, schema)), _change_of_patch(patch, extraction))
-    return routes
+        if _left_out_reason(patch, extraction, schema) is None:
+            entity = patch.entity_type, key_of_patch(patch, schema)
+            routed.setdefault(entity, []).append(_change_of_patch(patch, extraction))
+    return routed
 
 
-def _route_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema, routes: _Routes) -> None:
-    changes = _changes_of_event(event, order, entity_type, schema)
-    if not changes or not all(matches(event, condition) for condition in entity_type.filters):
+def _route_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema, routed: EntityChanges) -> None:
+    if not _feeds(event, entity_type, schema):
         return
-    parts = [_key_parts(key, event) for key in entity_type.keys]
-    keys = {key for each in product(*parts) if (key := _key_or_none(each)) is not None}
-    if not keys:
-        is_inexact = any(not part and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
-        routes.left_out["event", "inexact_date" if is_inexact else "no_key"] += 1
-        return
+    keys = _keys_of(event, entity_type).keys
+    changes = _changes_of_event(event, order, entity_type, schema) if keys else []
     detailed = {each.name for each in entity_type.properties if each.aggregate and _input_kind(each.aggregate) == "detailed"}
     for key in sorted(keys)[:_MAX_KEYS]:
         for change in changes:
             own = _with_key(change, entity_type, key) if change.property in detailed else change
-            routes.add((entity_type.name, key), own)
+            routed.setdefault((entity_type.name, key), []).append(own)
 
 
-def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema) -> list[Change]:
-    changes = []
+class _Keys(NamedTuple):
+    keys: frozenset[str]
+    """Keys of the entities that an event changes; none if a part is missing."""
+    is_inexact: bool
+    """Whether the event's date is less exact than a part."""
+
+
+def _keys_of(event: Event, entity_type: EntityType) -> _Keys:
+    parts = [_key_parts(key, event) for key in entity_type.keys]
+    keys = frozenset(key for each in product(*parts) if (key := _key_or_none(each)) is not None)
+    return _Keys(keys, any(not part and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True)))
+
+
+def _feeds(event: Event, entity_type: EntityType, schema: MemorySchema) -> bool:
+    """Whether an event is an input of an entity type."""
+    fed = any(True for _ in _inputs(event, entity_type, schema))
+    return fed and all(matches(event, condition) for condition in entity_type.filters)
+
+
+def _inputs(event: Event, entity_type: EntityType, schema: MemorySchema) -> Iterator[tuple[str, AggregateExpression, JsonValue]]:
+    """The properties that an event changes, each with its aggregate and the event's value."""
     for each in entity_type.properties:
         aggregate = each.aggregate
         if aggregate is None or not schema.feeds(aggregate, event.type) or aggregate.op not in operators():
             continue
         value = _input_of(event, aggregate)
-        if value is None and aggregate.event_property is not None:
-            continue
-        changes.append(
-            Change(
-                op="apply",
-                property=each.name,
-                source_id=event.id,
-                value=_operand_value(event, value, operators()[aggregate.op].spec.input),
-                event_time=min(middle_moment(event.event_time, event.date), event.said_at),
-                order=order,
-                message_ids=event.message_ids,
-                extractor=event.extractor,
-                unsupported=event.unsupported,
-            )
+        if value is not None or aggregate.event_property is None:
+            yield each.name, aggregate, value
+
+
+def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema) -> list[Change]:
+    event_time = min(middle_moment(event.event_time, event.date), event.said_at)
+    return [
+        Change(
+            op="apply",
+            property=name,
+            source_id=event.id,
+            value=_operand_value(event, value, operators()[aggregate.op].spec.input),
+            event_time=event_time,
+            order=order,
+            message_ids=event.message_ids,
+            extractor=event.extractor,
+            unsupported=event.unsupported,
         )
-    return changes
+        for name, aggregate, value in _inputs(event, entity_type, schema)
+    ]
 
 
 def _input_kind(aggregate: AggregateExpression) -> Input | None:

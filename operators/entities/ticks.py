@@ -5,7 +5,7 @@ from typing import Any
 from memory.schema.model import EntityType
 from operators.aging import AgingOperator
 from operators.entities.entity_state import EntityState
-from operators.registry import bound_operator
+from operators.registry import bound_operators
 
 
 def due_of(state: EntityState, entity_type: EntityType) -> int | None:
@@ -22,16 +22,14 @@ def clock_of(state: EntityState, entity_type: EntityType) -> int | None:
 
 def ages(entity_type: EntityType) -> bool:
     """Whether entities of a type change as event time advances."""
-    bound_operators = (bound_operator(each, entity_type) for each in entity_type.properties)
-    return any(bound is not None and isinstance(bound.operator, AgingOperator) for bound in bound_operators)
+    return any(isinstance(bound.operator, AgingOperator) for _, bound in bound_operators(entity_type))
 
 
 def aging_properties(state: EntityState, entity_type: EntityType) -> list[tuple[str, AgingOperator, Any]]:
     """The properties that change as event time advances, with their operators and states."""
     found = []
-    for name, (tag, inner) in sorted(state.properties.items()):
-        each = entity_type.property(name)
-        bound = bound_operator(each, entity_type) if each else None
-        if bound is not None and bound.tag == tag and isinstance(bound.operator, AgingOperator):
+    for name, bound in sorted(bound_operators(entity_type)):
+        tag, inner = state.properties.get(name, (None, None))
+        if bound.tag == tag and isinstance(bound.operator, AgingOperator):
             found.append((name, bound.operator, inner))
     return found

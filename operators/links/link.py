@@ -31,12 +31,10 @@ from operators.entities.entity_state import covers, joined, source_without_copy
 from operators.errors import RefusedChangeError
 from operators.links.link_prompt import Decision, PromptNote, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.links.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision
-from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
+from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.operator import Operand, State, Value
 from operators.publishing import LinkedOperator, Note, Owner
 
-RULE: Final = "rule"
-"""The author of a decision that no model has made."""
 MAX_UPDATES: Final = 64
 """Updates of one note by others, so also its links. Further ones are refused: a note that has so many neighbours is linked enough."""
 SAME: Final = 0.9

@@ -8,11 +8,14 @@ after it give the same state in any order: live, in a replay, and in a rebuild, 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from memory.records import Lookup, NoteUpdate, WrittenText
 from operators.entities.entity_state import Sources, is_beyond, joined
 from operators.operator import Operator, State
+
+RULE: Final = "rule"
+"""The author of an outcome that no model gave."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.entities.entity_state import Sources, covers, joined
 from operators.errors import RefusedChangeError
-from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
+from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.llm.merge_by_rule import Statement, bounded, flat, merge_by_rule
 from operators.llm.merge_prompt import merge_prompt, read_merge_answer
 from operators.operator import Operand, State, Value
@@ -32,8 +32,6 @@ MAX_WAITING: Final = 128
 """Changes that wait for a model."""
 MAX_WAITING_TEXT: Final = 48_000
 """Their characters in all."""
-RULE: Final = "rule"
-"""The author of a text that no model has written."""
 
 _APPLY: Final = 1
 _RETRACT: Final = -1

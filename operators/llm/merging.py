@@ -10,7 +10,7 @@ from operators.entities.apply import Applied, latest_known
 from operators.entities.entity_state import EntityState, merged_sources
 from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
-from operators.registry import bound_operator
+from operators.registry import bound_operators
 
 _Step = Callable[[LLMOperator, State, Moment], Settled]
 
@@ -170,10 +170,9 @@ def apply_outcome(
 
 def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, LLMOperator]]:
     """The properties whose operators ask, each with its tag and operator."""
-    for field in entity_type.properties:
-        bound = bound_operator(field, entity_type)
-        if bound is not None and isinstance(bound.operator, LLMOperator):
-            yield field.name, bound.tag, bound.operator
+    for name, bound in bound_operators(entity_type):
+        if isinstance(bound.operator, LLMOperator):
+            yield name, bound.tag, bound.operator
 
 
 def _not_adopted(state: EntityState, reason: str) -> Applied:

@@ -13,7 +13,7 @@ from operators.aging import AgedEvent, AgingOperator
 from operators.entities.entity_state import last_positions
 from operators.errors import RefusedChangeError
 from operators.llm.llm_json import read_summary_answer
-from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.llm.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
@@ -21,7 +21,7 @@ from operators.timeline.digest import Digest, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.summary import MAX_SUMMARY, summary
 from operators.timeline.summary_prompt import summary_prompt
-from operators.timeline.texts import RULE, Texts, digest_of
+from operators.timeline.texts import Texts, digest_of
 from operators.timeline.timeline import Aging, Timeline, TimelineEvent, released, touched
 
 MAX_TEXT: Final = 300

@@ -11,16 +11,13 @@ from typing import Any, Final
 
 import orjson
 
-from operators.entities.entity_state import last_positions
+from operators.entities.entity_state import last_positions, reaches
 from operators.llm.llm_operator import Moment
 from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period
 
 MIN_EVENTS: Final = 2
 """A period with a single event needs no summary."""
-
-RULE: Final = "rule"
-"""The author of a summary that no model could write."""
 
 Text = dict[str, Any]
 """``of``: the digest of the events; ``known``: by source, the last offset that the entity had applied at the question; ``clock``: the
@@ -115,4 +112,4 @@ def _digest_of(name: str, digest: Digest) -> str:
 
 def _covers(known: Mapping[str, int], clock: int, text: Text) -> bool:
     """Whether the entity has read at least as much of the log as the text covers."""
-    return clock >= text["clock"] and all(known.get(source, -1) >= last for source, last in text["known"].items())
+    return clock >= text["clock"] and reaches(known, text["known"])

@@ -6,14 +6,11 @@ wrong. A stale text is written again once the node has grown by half, so a node 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from operators.entities.entity_state import last_positions
+from operators.entities.entity_state import last_positions, reaches
 from operators.llm.llm_operator import Moment
 from operators.tree.nodes import Node, Nodes, above
-
-RULE: Final = "rule"
-"""The author of a text that no model could write."""
 
 Text = dict[str, Any]
 """``since``, ``count`` and ``place`` of the node at the question; ``known``: by source, the last position that the entity had applied then;
@@ -48,7 +45,7 @@ class Texts:
             The new texts; the keys of the nodes to ask about; the keys of the texts that are no longer needed.
         """
         known = last_positions(moment.sources)
-        ahead = {key for key, text in self.written.items() if not covers(known, text)}
+        ahead = {key for key, text in self.written.items() if not reaches(known, text["known"])}
         written = {key: text for key, text in self.written.items() if key in ahead or self._is_valid(key, nodes)}
         asked = {key: state for key, state in self.asked.items() if key in nodes}
         kept = Texts(written, asked)
@@ -67,7 +64,7 @@ class Texts:
         asked = self.asked
         if asked.get(key) == state_of(text):
             asked = {each: state for each, state in asked.items() if each != key}
-        if before is not None and covers(before["known"], text):
+        if before is not None and reaches(before["known"], text["known"]):
             return self if asked is self.asked else Texts(self.written, asked)
         return Texts({**self.written, key: text}, asked)
 
@@ -90,8 +87,3 @@ class Texts:
 def state_of(node: Mapping[str, Any]) -> str:
     """Names the state of a node that a question or a text is about."""
     return f"{node['since']} {node['count']} {node['place']}"
-
-
-def covers(known: Mapping[str, int], text: Mapping[str, Any]) -> bool:
-    """Whether the known positions reach as far as those of a text, its ``known``."""
-    return all(known.get(source, -1) >= last for source, last in text["known"].items())

@@ -9,7 +9,7 @@ from memory.texts.text import shortened
 from operators.entities.entity_state import last_positions
 from operators.errors import RefusedChangeError
 from operators.llm.llm_json import read_summary_answer
-from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.llm.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
@@ -17,7 +17,7 @@ from operators.tree.growth import Shape, Tree, inserted, retracted
 from operators.tree.nodes import NodeEvent, Nodes, above, below, children_of, event_of, operand_vector
 from operators.tree.prompt import node_prompt
 from operators.tree.published import MAX_EXTRACT, days_of, events_below, extract, node_id, node_memory
-from operators.tree.texts import RULE, Texts
+from operators.tree.texts import Texts
 from operators.tree.turns import Turn, divided, segments, turn_of
 
 MAX_TEXT: Final = 300

@@ -1,4 +1,4 @@
-"""Each fact is returned once: an event that an entity contains word by word is covered by the entity."""
+"""Which events repeat an entity: an event that an entity contains word by word is covered by the entity."""
 
 from collections import defaultdict
 from collections.abc import Iterable

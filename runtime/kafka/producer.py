@@ -15,6 +15,7 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.keys import partition_of
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, topic_name
+from runtime.errors import KafkaUnavailableError
 from runtime.kafka.client import client_options, connect, kafka_faults
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
@@ -45,13 +46,18 @@ class ProducerConnection:
         self._options = options
         self._producer: AIOKafkaProducer | None = None
         self._replacing = asyncio.Lock()
+        self._is_closed = False
 
     async def producer(self) -> AIOKafkaProducer:
-        """The connected producer."""
+        """The connected producer.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or the connection was closed.
+        """
         if self._producer is None:
             async with self._replacing:
                 if self._producer is None:
-                    self._producer = await self._open()
+                    self._producer = await self._opened()
         return self._producer
 
     async def replace(self, failed: AIOKafkaProducer) -> None:
@@ -66,10 +72,20 @@ class ProducerConnection:
                 await self._close(failed)
 
     async def close(self) -> None:
-        """Sends pending records, within the time-out, and disconnects; may be called repeatedly."""
+        """Sends pending records, within the time-out, and disconnects for good; may be called repeatedly."""
+        self._is_closed = True
         producer, self._producer = self._producer, None
         if producer is not None:
             await self._close(producer)
+
+    async def _opened(self) -> AIOKafkaProducer:
+        """A new producer. A task that outlives the close opens none: nobody would close it."""
+        producer = None if self._is_closed else await self._open()
+        if producer is not None and self._is_closed:
+            await self._close(producer)
+        if producer is None or self._is_closed:
+            raise KafkaUnavailableError("the producer was stopped: this process is ending")
+        return producer
 
     async def _open(self) -> AIOKafkaProducer:
         with kafka_faults("connecting a producer", self._kafka):
@@ -186,7 +202,7 @@ class Producer:
         await self._connection.producer()
 
     async def stop(self) -> None:
-        """Sends pending records, within the time-out, and disconnects; may be called repeatedly."""
+        """Sends pending records, within the time-out, and disconnects for good; may be called repeatedly."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:

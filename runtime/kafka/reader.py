@@ -1,6 +1,7 @@
 """Reads the current content of a topic, from beginning to end."""
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import nullcontext
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -14,7 +15,7 @@ POLL_MS: Final = 500
 
 
 async def read_topic(
-    topic: str, kafka: KafkaSettings, *, start: Mapping[TopicPartition, int] | None = None
+    topic: str, kafka: KafkaSettings, *, start: Mapping[TopicPartition, int] | None = None, offsets: KafkaOffsets | None = None
 ) -> AsyncGenerator[ConsumerRecord[bytes | None, bytes | None], None]:
     """Every committed record of a topic up to its end at the time of the call, in order within a partition.
 
@@ -27,9 +28,11 @@ async def read_topic(
         topic: The topic's name on the broker, with prefix.
         kafka: Kafka's settings.
         start: The partitions to read, with their first offsets. Default: all partitions from their beginnings.
+        offsets: A started reader of offsets, for callers that read many topics: its start costs more than reading a short topic. Default:
+            the call starts one of its own.
     """
-    async with KafkaOffsets(kafka=kafka) as offsets:
-        end_offsets = await offsets.end_offsets([topic])
+    async with nullcontext(offsets) if offsets is not None else KafkaOffsets(kafka=kafka) as connected:
+        end_offsets = await connected.end_offsets([topic])
     begins = dict.fromkeys(end_offsets, 0) if start is None else start
     ends = {partition: end_offsets[partition] for partition, begin in begins.items() if end_offsets[partition] > begin}
     if not ends:

@@ -191,10 +191,13 @@ async def _abandon(client: AIOKafkaProducer) -> None:
     """Aborts the open transaction and closes. If that takes too long, the id's next holder or the broker's time-out aborts it."""
     for future in _unawaited(client):
         future.add_done_callback(_retrieve_exception)
-    with contextlib.suppress(KafkaError, OSError, TimeoutError, AssertionError):
-        async with asyncio.timeout(_CLOSE_S):
-            await client.abort_transaction()
-    await close_producer(client, within_s=_CLOSE_S)
+    try:
+        with contextlib.suppress(KafkaError, OSError, TimeoutError, AssertionError):
+            async with asyncio.timeout(_CLOSE_S):
+                await client.abort_transaction()
+    finally:
+        # Also if the caller is cancelled meanwhile: the client would continue to reconnect, under an id that others hold.
+        await close_producer(client, within_s=_CLOSE_S)
 
 
 def _unawaited(client: AIOKafkaProducer) -> Iterator["asyncio.Future[Any]"]:

@@ -39,7 +39,9 @@ class ServiceSettings(Group):
     )
     head_timeout_s: float = Field(default=10.0, gt=0, description="Time-out for receiving the request's headers.")
     body_timeout_s: float = Field(default=30.0, gt=0, description="Time-out for receiving the body.")
-    write_timeout_s: float = Field(default=30.0, gt=0, description="How long a client may leave a response unread.")
+    write_timeout_s: float = Field(
+        default=30.0, gt=0, description="How long a client may leave a response unread; of a large one it must read 256 KiB in that time."
+    )
     idle_timeout_s: int = Field(
         default=75,
         ge=1,

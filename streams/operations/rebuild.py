@@ -1,6 +1,6 @@
 """Drops all state that the log can reproduce, and resets the stages so that they rebuild it. It repeats no extraction and calls no LLM.
 
-After a killed rebuild, the stages' workers wait until it is run again, which repeats all steps (:mod:`streams.resetting`).
+After a killed rebuild, the stages' workers wait until it is run again, which repeats all steps (:mod:`streams.operations.resetting`).
 
 1. It appends the LLM's merge outcomes to ``contributions``: the newest outcomes, and the answers that entities has not read yet. So
    entities reads them first, and asks no question that they answer.
@@ -26,13 +26,14 @@ from control.unfinished_erasures import require_no_erasure
 from memory.errors import RecordError
 from memory.keys import encode_key
 from memory.records import Contribution, Memory
+from memory.texts.text import counted
 from memory.topics import CONTRIBUTIONS, MERGED
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.errors import ReplayRefusedError
-from streams.resetting import resetting
+from streams.operations.resetting import resetting
 from streams.stages.catalog import STAGES, StageSpec
 
 
@@ -87,14 +88,14 @@ async def rebuild(
             await reset.begin(stage, targets[stage.name])
         notice("events continues at the start of `extractions`; entities, merging and index continue at the end of their topics")
         for stage in (events, entities, merging):
-            notice(f"{stage.name}: {await reset.empty_table(stage)} rows dropped")
+            notice(f"{stage.name}: {counted(await reset.empty_table(stage), 'row')} dropped")
         for stage in STAGES.values():
             if stage.has_table:
                 reset.remove_local_tables(stage)
         notice("local tables dropped")
         await store.drop()
         notice("vector store dropped")
-        notice(f"Redis: {await redis.drop_keys(but=ERASURES_UNDER_WAY)} keys dropped")
+        notice(f"Redis: {counted(await redis.drop_keys(but=ERASURES_UNDER_WAY), 'key')} dropped")
         for stage in reversed(stages):
             await reset.finish(stage)
 

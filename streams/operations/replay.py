@@ -13,7 +13,7 @@ A stage handles a repeated record as follows:
   its state dropped, it closes the same windows if :class:`runtime.settings.SessionSettings` are the same.
 
 A replay only moves offsets backwards: it skips no unhandled record. After a killed replay of ``sessions``, the stage's workers wait until
-it is run again (:mod:`streams.resetting`).
+it is run again (:mod:`streams.operations.resetting`).
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +24,12 @@ from functools import partial
 from aiokafka.structs import OffsetAndMetadata
 
 from control.unfinished_erasures import require_no_erasure
+from memory.texts.text import counted
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topics
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
 from streams.errors import ReplayRefusedError
-from streams.resetting import StageReset, resetting
+from streams.operations.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES, StageSpec, stage_named
 
 
@@ -114,7 +115,7 @@ async def replay(
                 await _require_caught_up(settings, reset.offsets)
             await reset.move(stage, {partition: OffsetAndMetadata(each.after, each.parked.text) for partition, each in resets.items()})
     for partition, each in sorted(resets.items()):
-        stays = f"; {each.parked.count} records stay parked" if each.parked.count else ""
+        stays = f"; {counted(each.parked.count, 'record')} parked as before" if each.parked.count else ""
         notice(f"{partition.topic}/{partition.partition}: from {each.before} back to {each.after}{stays}")
     return resets
 
@@ -158,7 +159,7 @@ async def _drop_sessions(
         notice("sessions: completing a replay that did not run to its end")
         resets = {partition: OffsetReset(0, 0) for partition in targets} | resets
     await reset.begin(stage, targets)
-    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+    notice(f"sessions: {counted(await reset.empty_table(stage), 'row')} dropped")
     reset.remove_local_tables(stage)
     await reset.finish(stage)
     return resets
@@ -171,6 +172,6 @@ async def _require_caught_up(settings: Settings, offsets: KafkaOffsets) -> None:
         lag = sum((await offsets.lag(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])).values())
         if lag:
             raise ReplayRefusedError(
-                f"{name} has {lag} records before it, and may be in the middle of a rebuild: let it catch up (`varve status`), "
+                f"{name} has {counted(lag, 'record')} before it, and may be in the middle of a rebuild: let it catch up (`varve status`), "
                 "then try again"
             )

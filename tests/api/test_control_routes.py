@@ -293,9 +293,7 @@ async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> 
     again = extraction(0, [("search", 0)], tenant="aging", generation="v2")
     await produce(settings, *extracted, again)
     new, first = {"tenant": "aging", "name": "v2"}, {"tenant": "aging", "name": "-"}
-    expect_problem(
-        await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are only in the live generation"
-    )
+    expect_problem(await operating.ask("POST", "/generations/switch", new), 409, "only the live generation has 1 window of tenant aging")
     expect_problem(await operating.ask("POST", "/generations/drop", first), 409, "is live")
     switched = await operating.done("POST", "/generations/switch", {**new, "incomplete": True}, settle=False)
     assert (switched["changed"], switched["settled"], switched["windows_left"]) == (True, False, 0)

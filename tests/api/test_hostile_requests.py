@@ -111,6 +111,19 @@ async def test_no_odd_credential_is_a_defect(attacked: Attacked, credential: byt
         assert "server-error" not in response.text
 
 
+async def test_a_rebound_web_page_reads_and_writes_nothing(attacked: Attacked) -> None:
+    """A page whose host name was changed to this machine's address sends its own `Host` and `Origin`, and knows no key."""
+    page = {"Host": "evil.example:8080", "Origin": "http://evil.example:8080"}
+    before = await attacked.changes()
+    for method, path in (*ROUTES, ("GET", "/v1/memories"), ("POST", "/v1/messages"), ("POST", "/v1/recall")):
+        refused = await attacked.http.request(method, path, headers=page, content=b"{}")
+        assert refused.status_code == (403 if path == "/mcp" else 401), (path, refused.text)
+        asked = {**page, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": "authorization"}
+        allowed = await attacked.http.request("OPTIONS", path, headers=asked)
+        assert not any(each.startswith("access-control-") for each in (*refused.headers, *allowed.headers)), path
+    assert await attacked.changes() == before
+
+
 READS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("/mem0/v3/memories/", {}),
     ("/mem0/server/search", {"query": "Where?", "filters": {"user_id": "ann"}}),

@@ -593,23 +593,23 @@ MUTANTS: Final = (
         "rows dropped before offsets are reset",
         "streams/operations/replay.py",
         """    await reset.begin(stage, targets)
-    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+    notice(f"sessions: {counted(await reset.empty_table(stage), 'row')} dropped")
 """,
-        """    notice(f"sessions: {await reset.empty_table(stage)} rows dropped")
+        """    notice(f"sessions: {counted(await reset.empty_table(stage), 'row')} dropped")
     await reset.begin(stage, targets)
 """,
         (TEST_KILLED_COMMANDS,),
     ),
     Mutant(
         "reset without a note that it is unfinished",
-        "streams/resetting.py",
+        "streams/operations/resetting.py",
         "note = OffsetMetadata(unfinished=self._command).text",
         'note = ""',
         (TEST_KILLED_COMMANDS,),
     ),
     Mutant(
         "frozen workers not fenced by a reset",
-        "streams/resetting.py",
+        "streams/operations/resetting.py",
         "                await producer.start()\n",
         "                pass\n",
         (TEST_UNFINISHED,),

@@ -137,6 +137,7 @@ def test_an_unknown_schema_is_refused(state: ControlState, named: str) -> None:
         (lambda draft: set_generation(draft, "acme", "v9"), "tenant acme has no generation v9: `varve generations list acme`"),
         (lambda draft: add_generation(draft, "acme", "no/name"), "name: String should match"),
         (lambda draft: count_drop(draft, "acme", ""), "is live"),
+        (lambda draft: count_drop(draft, "acme", "v9"), "tenant acme has no generation v9: `varve generations list acme`"),
         (lambda draft: revoke_key(draft, "acme", "nokey"), "has no key nokey"),
         (lambda draft: revoke_operator_key(draft, "nokey"), "no operator's key nokey"),
         (lambda draft: add_key(draft, "acme", "0" * 64, now=NOW, expires=NOW), "cannot expire"),
@@ -226,6 +227,17 @@ def test_an_unreadable_record_admits_no_request(state: ControlState) -> None:
         state.take(good.key, good.to_json(), offset=6)
         assert state.holder_of(hash_key("k")) is not None
         assert not state.is_unreadable("acme")
+
+
+def test_damage_counts_from_its_first_record(state: ControlState, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, seconds = state.tenants["acme"], iter((10.0, 20.0, 30.0))
+    monkeypatch.setattr("control.state.time.monotonic", lambda: next(seconds))
+    state.take(good.key, b"{", offset=5)
+    state.take(good.key, b"[", offset=6)
+    assert state.unreadable_since == {good.key: 10.0}
+    state.take(good.key, good.to_json(), offset=7)
+    state.take(good.key, b"{", offset=8)
+    assert state.unreadable_since[good.key] > 10.0
 
 
 def test_foreign_keys_in_the_log_are_ignored(state: ControlState) -> None:

@@ -32,3 +32,10 @@ def recall(results: int, *entities: str) -> RecallResult:
 )
 def test_entities_get_a_fifth_and_what_is_left(results: int, entities: list[str], limit: int, shown: list[str]) -> None:
     assert [each.id for each in recalled_memories(recall(results, *entities), limit)] == shown
+
+
+def test_a_result_is_left_out_for_its_shown_entity() -> None:
+    found = recall(4, "p1", "p2")
+    results = [each.model_copy(update={"repeated_by": by}) for each, by in zip(found.results, ("p1", None, "p2", None), strict=True)]
+    found = found.model_copy(update={"results": results})
+    assert [each.id for each in recalled_memories(found, 5)] == ["r1", "r2", "r3", "p1"]

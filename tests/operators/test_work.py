@@ -15,7 +15,7 @@ from operators.errors import RefusedChangeError
 from operators.patches import approximate_span as span_module
 from operators.patches import patch
 from operators.patches.approximate_span import best_approximate_span
-from operators.patches.patch_edit import MAX_TEXT, Patch
+from operators.patches.patch_edit import MAX_TEXT, Patch, edit
 from operators.work import MAX_CONTRIBUTION_WORK, MAX_PATCH_WORK, WorkBudget, WorkExceededError
 from tests.operators.sport import SCHEMA, change, contribution
 
@@ -166,3 +166,20 @@ def test_only_possibly_long_work_is_declared_long() -> None:
     assert not takes_long(state, noted({"search": "Paris", "replace": "Rome"}, position=1), PROFILE)
     assert takes_long(state, noted(*[{"search": "Paris", "replace": "Rome"}] * 3, position=1), PROFILE)
     assert not takes_long(state, noted({"replace": 3}, position=1), PROFILE)
+
+
+def test_a_retraction_searches_for_all_later_patches() -> None:
+    removed = {"search": "", "replace": PROSE * 30}
+    moves = [{"search": "Paris", "replace": "Rome"}, {"search": "Rome", "replace": "Paris"}] * 3
+    state = apply_contribution(None, noted(removed, *moves), PROFILE).state
+    assert takes_long(state, noted(removed, op="retract"), PROFILE)
+
+
+def test_each_place_of_a_search_is_paid() -> None:
+    def paid(text: str) -> int:
+        work = WorkBudget(UNBOUNDED)
+        work._in_patch = UNBOUNDED
+        edit(text, put(1, "Tom", "Ben"), work=work)
+        return UNBOUNDED - work.left
+
+    assert paid("Tom\n" * 500) - paid("Tom\n" + "Ada\n" * 499) > 499 * 100

@@ -352,23 +352,15 @@ def test_few_events_are_all_shown() -> None:
 
 
 def test_an_event_stays_unless_its_entity_is_shown() -> None:
-    told = hit("The team chose Postgres.", message_ids=("m1",))
+    told = hit("The team chose Postgres.", message_ids=("m1",))._replace(repeated_by="report")
     report = state(
         "weekly report: decided: The team chose Postgres.", properties={"decided": ["The team chose Postgres."]}, message_ids=["m1"]
     )
-    shown = pack(ANN, states=(report,), hits=(), repeated=(told,), tail=(), tokens=1000)
+    shown = pack(ANN, states=(report,), hits=(told,), tail=(), tokens=1000)
     assert shown.text.count("chose Postgres") == 1
     long = report.model_copy(update={"content": report.content + " and more" * 200})
-    crowded = pack(ANN, states=(long,), hits=(), repeated=(told,), tail=(), tokens=400)
+    crowded = pack(ANN, states=(long,), hits=(told,), tail=(), tokens=400)
     assert [line.split("] ")[-1] for line in notes_of(crowded)] == ["events:", "2024-05-06 The team chose Postgres."]
-
-
-def test_repeated_events_are_packed_by_their_score() -> None:
-    first, second, third = (
-        hit(f"{name} event " + "word " * 60, score=score) for name, score in (("Best", 0.9), ("Middle", 0.5), ("Last", 0.1))
-    )
-    text = pack(ANN, states=(), hits=(first, third), repeated=(second,), tail=(), tokens=300).text
-    assert ("Best" in text, "Middle" in text, "Last" in text) == (True, True, False)
 
 
 def test_states_of_figures_come_after_words() -> None:

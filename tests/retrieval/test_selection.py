@@ -35,18 +35,25 @@ NOTES = [hit(f"note {number}") for number in range(12)]
 
 
 def test_lower_ranked_hits_replace_covered_ones() -> None:
-    covering = [entity("profile", "Note 0", "note 7")]
-    best, outcome_of = cut(NOTES, 10, entities=covering)
-    assert contents(best) == [f"note {number}" for number in range(12) if number not in {0, 7}]
-    assert outcome_of == {NOTES[number].memory.id: covering[0].id for number in (0, 7)}
+    covering = hit_of(entity("profile", "Note 0", "note 7"))
+    best, outcome_of = cut([covering, *NOTES], 11)
+    assert contents(best) == ["profile", *(f"note {number}" for number in range(12) if number not in {0, 7})]
+    assert outcome_of == {NOTES[number].memory.id: covering.memory.id for number in (0, 7)}
+
+
+async def test_an_event_stays_and_names_its_entity() -> None:
+    profile = entity("profile", "note 1")
+    answer = await selected(Ranked(hits=NOTES, limit=3, scoring=SCORING, duplicates={}, trace=True), entities=[profile])
+    assert [(each.memory.content, each.repeated_by) for each in answer.hits] == [("note 0", None), ("note 1", profile.id), ("note 2", None)]
+    assert answer.outcomes[NOTES[1].memory.id].outcome == "returned"
 
 
 def test_an_entity_that_moves_up_covers_events_too() -> None:
     profile = entity("profile", "note 1")
     ranked = [NOTES[0], NOTES[1], hit_of(profile), NOTES[2]]
     assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "beyond the limit, it shows nothing"
-    best, outcome_of = cut(ranked, 2, entities=[entity("covering", "note 0")])
-    assert contents(best) == ["profile", "note 2"]
+    best, outcome_of = cut([hit_of(entity("covering", "note 0")), *ranked], 3)
+    assert contents(best) == ["covering", "profile", "note 2"]
     assert outcome_of[NOTES[1].memory.id] == profile.id
 
 
@@ -59,14 +66,14 @@ def test_a_covering_entity_keeps_its_rank() -> None:
     assert contents(cut(ranked, 2)[0]) == ["profile", new.memory.content]
 
 
-@given(st.permutations(range(8)), st.integers(1, 9), st.lists(st.sets(st.integers(0, 7)), max_size=3), st.booleans())
-def test_facts_appear_once_and_the_limit_is_used(order: list[int], limit: int, says: list[set[int]], are_hits: bool) -> None:
+@given(st.permutations(range(8)), st.integers(1, 9), st.lists(st.sets(st.integers(0, 7)), max_size=3))
+def test_facts_appear_once_and_the_limit_is_used(order: list[int], limit: int, says: list[set[int]]) -> None:
     notes = [NOTES[number] for number in order]
     entities = [entity(f"profile {number}", *(f"note {each}" for each in said)) for number, said in enumerate(says)]
-    ranked = [*(map(hit_of, entities) if are_hits else ()), *notes]
-    best, outcome_of = cut(ranked, limit, entities=() if are_hits else entities)
+    ranked = [*map(hit_of, entities), *notes]
+    best, outcome_of = cut(ranked, limit)
     returned = {each.memory.id for each in best}
-    shown = [each for each in entities if each.id in returned or not are_hits]
+    shown = [each for each in entities if each.id in returned]
     assert not returned & outcome_of.keys()
     assert set(outcome_of.values()) <= {each.id for each in shown}
     assert not {f"note {number}" for each in shown for number in says[entities.index(each)]} & set(contents(best))
@@ -78,18 +85,24 @@ async def test_outcomes_and_parts_match_the_answer() -> None:
         hit(f"Ann likes tea: {likes}", properties={"subject": "tea", "likes": likes}, event_time=NOON + timedelta(days=day))
         for day, likes in enumerate((True, False))
     )
-    profile = entity("profile", "note 0")
+    profile = hit_of(entity("profile", "note 0"))
     ranked = Ranked(
-        hits=[old, NOTES[0], NOTES[1], NOTES[2], new], limit=2, scoring=SCORING, duplicates={"again": NOTES[1]}, trace=True, confidence=0.7
+        hits=[old, profile, NOTES[0], NOTES[1], NOTES[2], new],
+        limit=3,
+        scoring=SCORING,
+        duplicates={"again": NOTES[1]},
+        trace=True,
+        confidence=0.7,
     )
-    answer = await selected(ranked, entities=[profile])
-    assert [each.memory.id for each in answer.hits] == [old.memory.id, new.memory.id]
+    answer = await selected(ranked)
+    assert [each.memory.id for each in answer.hits] == [old.memory.id, profile.memory.id, new.memory.id]
     assert [(fate.outcome, fate.rank, fate.of) for fate in answer.outcomes.values()] == [
         ("returned", 1, None),
-        ("repeated", 2, profile.id),
-        ("rank", 3, None),
+        ("returned", 2, None),
+        ("repeated", 3, profile.memory.id),
         ("rank", 4, None),
-        ("returned", 5, None),
+        ("rank", 5, None),
+        ("returned", 6, None),
         ("duplicate", None, NOTES[1].memory.id),
     ]
     assert answer.hits[0].parts == {"origin": 0.5, "time": 1.0, "business": 0.5 * old.memory.importance}

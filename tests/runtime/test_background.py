@@ -108,6 +108,26 @@ async def test_work_added_later_ends_with_the_block() -> None:
     assert not {"watch", "second"} & {task.get_name() for task in asyncio.all_tasks()}
 
 
+async def test_work_that_swallows_its_cancellation_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.background._CANCEL_AGAIN_S", 0.01)
+    cancelled = 0
+
+    async def deaf() -> None:
+        nonlocal cancelled
+        while cancelled < 2:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled += 1
+
+    all_works = BackgroundWorks()
+    all_works.add("deaf", deaf)
+    with structlog.testing.capture_logs() as logs:
+        async with asyncio.timeout(30), all_works.running():
+            await asyncio.sleep(0)
+    assert (cancelled, logs) == (2, [])
+
+
 async def test_work_without_a_limit_is_never_abandoned() -> None:
     failing = Failing(50)
     task = asyncio.create_task(Background("lease", failing.run, restarts=AT_ONCE, most_failures=None).run())

@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiokafka import AIOKafkaProducer
 from aiokafka.conn import AIOKafkaConnection
 
+from runtime.errors import KafkaUnavailableError
 from runtime.kafka import KafkaOffsets, Producer
 from runtime.kafka.client import admin_client, partition_counts
 from runtime.kafka.topics import create_topic
@@ -109,6 +111,47 @@ async def test_a_cancelled_stop_leaves_nothing_open(kafka: str, topic_prefix: st
     stopping.cancel()
     await asyncio.gather(stopping, return_exceptions=True)
     del offsets
+    left = [each for each in open_connections() if each not in before]
+    for each in left:
+        each.close()
+    assert not left
+
+
+async def test_a_cancelled_abort_leaves_nothing_open(kafka: str, topic_prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    aborting = asyncio.Event()
+
+    async def abort(_: AIOKafkaProducer) -> None:
+        aborting.set()
+        await asyncio.Event().wait()
+
+    before, settings = open_connections(), one_broker(bootstrap=kafka, topic_prefix=topic_prefix)
+    producer = TransactionalProducer(kafka=settings, transactional_id=f"{topic_prefix}aborting", partitions=1)
+    await producer.start()
+    monkeypatch.setattr(AIOKafkaProducer, "abort_transaction", abort)
+    stopping = asyncio.ensure_future(producer.stop())
+    await aborting.wait()
+    stopping.cancel()
+    await asyncio.gather(stopping, return_exceptions=True)
+    assert stopping.cancelled()
+    left = [each for each in open_connections() if each not in before]
+    for each in left:
+        each.close()
+    assert not left
+
+
+@pytest.mark.parametrize("connects", [True, False], ids=["while it connects", "before it is used"])
+async def test_a_stopped_producer_opens_no_connection(connects: bool, kafka: str, topic_prefix: str) -> None:
+    before = open_connections()
+    producer = Producer(kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix))
+    if connects:
+        sending = asyncio.ensure_future(producer.send("t", key=b"k", value=b"v"))
+        await asyncio.sleep(0)
+        await producer.stop()
+    else:
+        await producer.stop()
+        sending = asyncio.ensure_future(producer.send("t", key=b"k", value=b"v"))
+    with pytest.raises(KafkaUnavailableError, match="was stopped"):
+        await sending
     left = [each for each in open_connections() if each not in before]
     for each in left:
         each.close()

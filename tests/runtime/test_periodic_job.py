@@ -1,6 +1,7 @@
 """One of several processes runs a job once in its interval, and another one after a failure."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 from redis.asyncio import Redis
@@ -49,6 +50,25 @@ async def test_a_failed_run_is_repeated_after_the_lease(redis: GuardedRedis, cli
     ran: list[str] = []
     assert not await jobs(redis, ran, failing=True)[0].run_if_due()
     assert 0 < await client.pttl(redis.key(KeyFamily.JOBS, "count")) <= 120_000
+
+
+async def test_a_late_renewal_does_not_shorten_the_interval(redis: GuardedRedis, client: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, renewing, released = redis.run, asyncio.Event(), asyncio.Event()
+
+    async def delayed(doing: str, command: Callable[[Redis], Awaitable[object]]) -> object:
+        async def late(connected: Redis) -> object:
+            renewing.set()
+            await released.wait()
+            return await command(connected)
+
+        return await run(doing, late if doing.startswith("renewing") else command)
+
+    monkeypatch.setattr("runtime.periodic_job.LEASE_S", 0.03)
+    monkeypatch.setattr(redis, "run", delayed)
+    assert await PeriodicJob("count", interval_s=3600.0, redis=redis, work=renewing.wait).run_if_due()
+    released.set()
+    await redis.drain()
+    assert await client.pttl(redis.key(KeyFamily.JOBS, "count")) > 3500_000
 
 
 async def test_jobs_have_separate_intervals(redis: GuardedRedis) -> None:

@@ -59,9 +59,6 @@ class ByKey:
     def __init__(self, settings: Settings) -> None:
         self._topic = settings.topic(CONTRIBUTIONS.name)
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return "acme"
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         await die_of(record)
         return [OutgoingRecord(self._topic, record.key, record.value)]

@@ -8,7 +8,7 @@ from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.worker import Worker
-from tests.streams.flow import TENANT, keyed_worker
+from tests.streams.flow import keyed_worker
 
 SPAN = 20
 
@@ -20,9 +20,6 @@ class GatedHandler:
         self.topic = settings.topic("extractions")
         self.handled: dict[int, list[int]] = {0: [], 1: []}
         self.gate = asyncio.Event()
-
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return TENANT
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         await self.gate.wait()

@@ -9,7 +9,7 @@ from typing import Any, Final
 from redis.asyncio import Redis
 
 from memory.topics import ALL
-from runtime.kafka import read_topic
+from runtime.kafka import KafkaOffsets, read_topic
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.state.partition_state import changelog_topic, unpack
@@ -32,15 +32,16 @@ async def standing_records(settings: Settings, *, generations: Iterable[str] = (
     topics = [(settings.topic(each.name), each.cleanup == "compact", False) for each in ALL if each.retention_ms < 0]
     topics += [(each.changelog(prefix), True, True) for each in STAGES.values() if each.has_table and each.name not in without]
     topics += [(changelog_topic(STAGES["extraction"].group(prefix, each)), True, True) for each in generations]
-    for topic, is_compacted, has_rows in topics:
-        rows: dict[tuple[int, bytes | int], list[bytes]] = {}
-        async for record in read_topic(topic, settings.kafka):
-            key, value = record.key or b"", record.value
-            row = record.partition, key if is_compacted else record.offset
-            rows.pop(row, None)
-            if value is not None:
-                rows[row] = [key, unpack(value)[1] if has_rows else value]
-        found[topic] = [part for parts in rows.values() for part in parts]
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        for topic, is_compacted, has_rows in topics:
+            rows: dict[tuple[int, bytes | int], list[bytes]] = {}
+            async for record in read_topic(topic, settings.kafka, offsets=offsets):
+                key, value = record.key or b"", record.value
+                row = record.partition, key if is_compacted else record.offset
+                rows.pop(row, None)
+                if value is not None:
+                    rows[row] = [key, unpack(value)[1] if has_rows else value]
+            found[topic] = [part for parts in rows.values() for part in parts]
     return found
 
 

@@ -43,9 +43,6 @@ class WaitingHandler:
     def __init__(self) -> None:
         self.gate = asyncio.Event()
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return TENANT
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         if not self.gate.is_set():
             raise TransientError("the budget is used up", dependency="budget", counts_as_attempt=False)

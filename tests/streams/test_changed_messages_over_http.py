@@ -26,7 +26,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 SAID = [
     ("ann", "m1", "The dinner is at Luca's restaurant at 7 pm."),
     ("ann", "m2", "My gate code is 4711."),
-    ("bo", "m3", "I live in Paris with my brother Tom."),
+    ("bo", "/m3/", "I live in Paris with my brother Tom."),
     ("ann", "m4", "I live in Oslo with my sister Eva."),
 ]
 
@@ -134,4 +134,9 @@ async def test_a_bound_key_changes_its_own_messages(flow: Settings) -> None:
         assert (await every.put("/v1/messages/s%2F1/m1", json={"text": "x"})).status_code == 422
         assert (await every.put("/v1/messages/s%2F1/m1", json={"user": "ann", "text": " "})).status_code == 422
         assert (await http.put("/v1/messages/s%2F1/m1", json={"text": "x"})).status_code == 404
-        assert await until_applied(http, "PUT", "/v1/messages/s%2F1/m3", json={"text": "I live in Rome."}) == "edited"
+        assert await until_applied(http, "PUT", "/v1/messages/s%2F1/%2Fm3%2F", json={"text": "I live in Rome."}) == "edited"
+        for names in (f"{'s' * 256}/{'%2F' * 256}", "%2F/%2F"):
+            missing = await http.put(f"/v1/messages/{names}", json={"text": "x"})
+            assert (missing.status_code, missing.json()["type"]) == (404, "urn:varve:problem:not-found"), missing.text
+        for names, problem in (("s/", "id"), ("/m", "session")):
+            assert f"{problem}: " in (await http.put(f"/v1/messages/{names}", json={"text": "x"})).json()["detail"]

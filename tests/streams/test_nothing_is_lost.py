@@ -36,9 +36,6 @@ class SlowHead:
         self.done: list[int] = []
         self.started: list[int] = []
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return TENANT
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         self.started.append(record.offset)
         if record.value == b"slow":

@@ -91,9 +91,6 @@ class RefusesGiants:
     def __init__(self, topic: str) -> None:
         self.topic = topic
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return TENANT
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         if record.value != b"good":
             raise PoisonRecordError("malformed", "a giant")

@@ -55,7 +55,7 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     assert both
     assert both == await _extracted(flow, "") - skipped
     with pytest.raises(
-        GenerationIncompleteError, match=rf"^{len(skipped)} windows of tenant {TENANT} are only in the live generation.*--incomplete"
+        GenerationIncompleteError, match=rf"^only the live generation has {len(skipped)} windows of tenant {TENANT}.*--incomplete"
     ):
         await switch(flow, TENANT, NEW, by=BY)
     with pytest.raises(ChangeRefusedError, match=f"tenant {TENANT} has no generation v9"):
@@ -116,22 +116,22 @@ async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
     await _send(flow, _window(in_progress))
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await _send(flow, _window(still_to_come))
-    with pytest.raises(GenerationIncompleteError, match=r"^2 windows of"):
+    with pytest.raises(GenerationIncompleteError, match=r"has 2 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[extraction(window, calls, generation=NEW) for window in (only_old, in_progress)])
     # The same for `less_in_new`: after an empty extraction, fields that the schema no longer has may stay.
     assert await drop(flow, TENANT, NEW, by=BY) == 4
-    with pytest.raises(GenerationIncompleteError, match=r"^3 windows of"):
+    with pytest.raises(GenerationIncompleteError, match=r"has 3 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
     begun_before_the_drop = [extraction(window, calls, generation=NEW) for window in (in_both, only_old, in_progress)]
     await _send(flow, *begun_before_the_drop)
-    with pytest.raises(GenerationIncompleteError, match=r"^3 windows of"):
+    with pytest.raises(GenerationIncompleteError, match=r"has 3 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[each.model_copy(update={"drops": 1}) for each in begun_before_the_drop])
-    with pytest.raises(GenerationIncompleteError, match=r"^1 windows may still lack"):
+    with pytest.raises(GenerationIncompleteError, match=r"^1 window may still lack"):
         await switch(flow, TENANT, NEW, by=BY)
     assert await _live(flow) == NEW
 
@@ -195,7 +195,7 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     groups = ConsumerGroups(kafka=flow.kafka)
     await groups.commit(live, ends)
     await groups.commit(second, {each: OffsetAndMetadata(end, ParkedNote(3, {"another": 3}).text) for each, end in ends.items()})
-    with pytest.raises(GenerationIncompleteError, match="parked them"):
+    with pytest.raises(GenerationIncompleteError, match="skipped or parked"):
         await switch(flow, TENANT, NEW, by=BY)
     assert await windows_left_by(flow, ["", NEW]) == {NEW: 6}, "no worker extracts the first one in addition to the live workers"
 
@@ -203,7 +203,7 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     notices: list[str] = []
     await switch(flow, TENANT, NEW, by=BY, notice=notices.append)
     assert await _live(flow) == NEW
-    assert notices[-1].startswith("the second worker has 6 windows parked, most of them of another: let it run")
+    assert notices[-1].startswith("the second worker has 6 windows parked, most of another: let it run")
 
 
 async def test_erased_windows_are_not_missed(flow: Settings) -> None:
@@ -212,7 +212,7 @@ async def test_erased_windows_are_not_missed(flow: Settings) -> None:
         await caught_up(flow, UP_TO_EXTRACTION)
     await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
-    with pytest.raises(GenerationIncompleteError, match="only in the live generation"):
+    with pytest.raises(GenerationIncompleteError, match="only the live generation has"):
         await require_complete(flow, TENANT, NEW)
     async with KafkaOffsets(kafka=flow.kafka) as offsets:
         ends = {

@@ -23,7 +23,7 @@ from streams.engine.tasks.checkpointer import transactional_id
 from streams.errors import ReplayRefusedError, WorkersRunningError
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import OffsetReset, ReplayStart, replay
-from streams.resetting import StageReset
+from streams.operations.resetting import StageReset
 from streams.stages.catalog import STAGES, StageSpec
 from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
@@ -68,7 +68,7 @@ async def test_sessions_wait_for_the_end_of_their_replay(flow: Settings) -> None
 async def test_nothing_is_dropped_while_a_worker_holds_its_folder(
     flow: Settings, store: MemoryStore, redis: GuardedRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streams.resetting.FOLDER_PATIENCE_S", 0.5)
+    monkeypatch.setattr("streams.operations.resetting.FOLDER_PATIENCE_S", 0.5)
     await send_sample(flow)
     async with serving(flow, ("sessions",)):
         await caught_up(flow, ("sessions",))

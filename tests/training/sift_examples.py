@@ -1,7 +1,7 @@
 """Examples of one user for the training of a session ranking."""
 
 from loadtest.requests import ChatRequest
-from training.sift.examples import Example, ShownSession, UserExamples
+from training.sift.data.examples import Example, ShownSession, UserExamples
 
 LINES = ("Minka is my cat.", "It rains.", "Minka is three years old.", "I bake bread.")
 USER = UserExamples(

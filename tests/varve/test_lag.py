@@ -68,7 +68,7 @@ async def test_parked_records_are_awaited_and_shown(settings: Settings) -> None:
 
     notices: list[str] = []
     assert await replay(settings, "extraction", ReplayStart(), notice=notices.append)
-    assert all(notice.endswith("; 2 records stay parked") for notice in notices)
+    assert all(notice.endswith("; 2 records parked as before") for notice in notices)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         group = STAGES["extraction"].group(settings.kafka.topic_prefix)
         assert (await read_parked(offsets, group, [settings.topic(WINDOWS.name)])).count == 4

@@ -49,7 +49,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
     (line,) = run("dlq", "list", "--tenant", "acme", "--json").splitlines()
     place = orjson.loads(line)["place"]
     assert "malformed\tnot JSON \\u001b[2J\\u202e\n" in run("dlq", "list", "--since", "2024-05-06T12:00:00")
-    assert "1 of sessions: malformed, tenant acme\n1 dead letters\n" in run.result("dlq", "list").stderr
+    assert "1 of sessions: malformed, tenant acme\n1 dead letter\n" in run.result("dlq", "list").stderr
     assert run("dlq", "list", "--until", "2024-05-06") == ""
     assert orjson.loads(run("dlq", "show", place))["value_base64"] == "/w=="
     run("dlq", "redrive", exit_code=2)
@@ -81,7 +81,7 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Type
     assert run("generations", "list", "acme").splitlines()[1] == "v2\tmeetings@1\t0 windows before its worker"
     assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete")
     assert run("generations", "list", "acme").splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
-    assert run("generations", "drop", "acme", "-") == "0 windows of generation - will be retracted by the running stages\n"
+    assert run("generations", "drop", "acme", "-") == "the running stages will retract 0 windows of generation -\n"
     assert asyncio.run(_end(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
 
 

@@ -102,6 +102,18 @@ async def test_a_full_disk_takes_no_last_words(free: int, error: type[VarveError
         await ManagedProcess(_spec(tmp_path, "import sys; sys.exit(1)", ready=_never)).start()
 
 
+async def test_a_refused_start_leaves_no_open_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr("varve.supervisor.process.subprocess.Popen", refuse)
+    before = psutil.Process().num_fds()
+    for _ in range(3):
+        with pytest.raises(BlockingIOError):
+            await ManagedProcess(_spec(tmp_path, SLEEPER, ready=_never)).start()
+    assert psutil.Process().num_fds() == before
+
+
 async def test_only_the_output_of_this_run_is_diagnosed(tmp_path: Path) -> None:
     (tmp_path / "part.log").write_text("No space left on device\n")
     process = ManagedProcess(_spec(tmp_path, "import sys; sys.exit('other trouble')", ready=_never))

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import orjson
@@ -14,12 +16,17 @@ from aiokafka.errors import KafkaConnectionError, KafkaTimeoutError
 from memory.errors import VarveError
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka.client import kafka_faults
-from runtime.settings import KafkaSettings, RedisSettings, Settings
+from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings
+from tests.varve.varve_process import VarveProcess
 from varve.cli.options import attached_settings, sentence_of, settings_of_stack
-from varve.embedded.lifecycle import running_servers
+from varve.embedded.lifecycle import running_servers, running_stack
+from varve.embedded.ports import free_port, preferred_port
+from varve.embedded.stack import EmbeddedStack
 from varve.embedded.stack_file import StackFile
+from varve.embedded.tenants import DeveloperTenant
 from varve.errors import FolderInUseError
 from varve.supervisor.lock import exclusive_lock
+from varve.supervisor.supervisor import Supervisor
 
 Give = Callable[..., None]
 
@@ -141,8 +148,40 @@ async def test_servers_wait_for_a_stack_that_stops(stack: StackFile, tmp_path: P
         assert said.empty(), "a stack that runs is not waited for"
         StackFile.remove(tmp_path)
         starting = asyncio.create_task(start())
-        assert "is stopping" in await said.get()
+        assert "starting or stopping" in await said.get()
     assert await starting == tmp_path
+
+
+def test_dev_waits_for_a_stack_that_stops(tmp_path: Path) -> None:
+    with exclusive_lock(tmp_path), VarveProcess("dev", "--data", str(tmp_path), output=tmp_path / "said") as dev:
+        dev.wait_for_output("starting or stopping")
+        dev.process.send_signal(signal.SIGINT)
+        assert dev.process.wait(60) == 130
+        assert not (tmp_path / "logs").exists(), dev.output
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+async def test_the_next_stack_gets_the_same_port(breaks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port, stopped = free_port(), asyncio.Event()
+
+    class Stops(Supervisor):
+        async def stop(self) -> None:
+            assert preferred_port(port) != port, "the service may still listen"
+            stopped.set()
+
+    def remove(data: Path) -> None:
+        raise OSError(data)
+
+    settings = Settings(data=tmp_path, service=ServiceSettings(port=0))
+    stack = EmbeddedStack(settings=settings, service_port=preferred_port(port), tenant=DeveloperTenant("dev"))
+    (tmp_path / "dev.key").write_text("key")
+    if breaks:
+        monkeypatch.setattr(StackFile, "remove", remove)
+    with pytest.raises(OSError, match=str(tmp_path)) if breaks else nullcontext():
+        async with running_stack(stack, Stops([], notice=lambda _: None)):
+            assert not stopped.is_set()
+    assert stopped.is_set(), "a file that cannot be removed must not leave processes"
+    assert preferred_port(port) == port
 
 
 async def test_nothing_is_waited_for_where_no_stack_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from runtime.interruption import run_until_signal
+from runtime.interruption import run, run_until_signal
 from varve.cli.options import DataOption, MethodOption, load_settings, method_argument, print_notice, schema_argument
 
 if TYPE_CHECKING:
@@ -44,13 +44,17 @@ def dev(
     """Start Kafka, Redis, Qdrant Edge, the stages and the query service; stop all of them on Ctrl-C.
 
     A server that the settings name (VARVE_KAFKA__BOOTSTRAP, VARVE_REDIS__URL, VARVE_STORE__KIND=server) is used instead of a new one.
+    A stack that is stopping on the same folder is waited for.
     """
+    from varve.embedded.lifecycle import until_stopped
     from varve.embedded.stack import EmbeddedStack
     from varve.embedded.tenants import DeveloperTenant
     from varve.supervisor.supervisor import Supervisor
 
+    settings = load_settings(data)
+    run(until_stopped(settings.data.absolute(), print_notice))
     stack = EmbeddedStack(
-        settings=load_settings(data),
+        settings=settings,
         kafka_port=kafka_port,
         redis_port=redis_port,
         service_port=service_port,

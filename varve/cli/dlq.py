@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
 from varve.output import say, say_json
@@ -59,7 +60,7 @@ def list_letters(
     groups = Counter((each.metadata.stage, each.metadata.reason, each.metadata.tenant or "-") for each in letters)
     for (of_stage, of_reason, of_tenant), count in groups.most_common():
         say(f"{count} of {of_stage}: {of_reason}, tenant {of_tenant}", err=True)
-    say(f"{len(letters)} dead letters", err=True)
+    say(f"{counted(len(letters), 'dead letter')}", err=True)
 
 
 @app.command("show")

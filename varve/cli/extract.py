@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, load_settings
 from varve.output import as_markup, say, say_json
@@ -62,9 +63,9 @@ async def _extract(conversation: "Conversation", file: Path, schema: str, limit:
             if number == limit:
                 break
     model = load_settings(data).llm.model if calls else "offline, without a model"
-    shown = "1 window" if number == 1 else f"{number} windows"
     say(
-        f"{shown}, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was stored",
+        f"{counted(number, 'window')}, about {tokens} prompt tokens; {counted(calls, 'call')} ({model}), "
+        f"cost {cost:.4f}; nothing was stored",
         err=True,
     )
 
@@ -76,7 +77,7 @@ def _window_table(dry: "DryWindow", event_types: Sequence[str]) -> "Table":
     from memory.records.wording import attributed_text
 
     window, extraction = dry.window, dry.extraction
-    closed = f"{len(window.messages)} messages, closed by {window.closed_by}, by {extraction.extractor}"
+    closed = f"{counted(len(window.messages), 'message')}, closed by {window.closed_by}, by {extraction.extractor}"
     title = f"{as_markup(window.session)} #{window.sequence}: {closed}"
     table = Table(title=title, title_justify="left", header_style="cyan")
     table.add_column("what")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from memory.texts.text import counted
 from memory.texts.visible_text import visible
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings, parse_time
@@ -97,5 +98,5 @@ async def _totals(
         if all(wanted in (None, actual) for wanted, actual in filters) and (since is None or call.time >= since):
             calls.append(call)
     if unreadable:
-        say(f"{unreadable} records of {settings.topic('usage')} cannot be read as usage and are left out", err=True)
+        say(f"left out {counted(unreadable, 'record')} of {settings.topic('usage')} that cannot be read as usage", err=True)
     return sum_usage(calls)

@@ -32,7 +32,7 @@ def send(
 
     conversation = read_conversation(file, user=user, session=session)
     if conversation.left_out:
-        say(f"{conversation.left_out} messages without text and tool call are left out", err=True)
+        say(f"left out {counted(conversation.left_out, 'message')} without text and tool call", err=True)
     say(f"{counted(run(_send(conversation, data, flush=flush)), 'message')} sent")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import SecretStr
 
 from runtime.settings import ClientSettings, Settings
+from varve.embedded.ports import release_preferred_port
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.stack_file import StackFile
 from varve.embedded.tenants import key_path
@@ -45,14 +46,15 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor) -> AsyncIt
     settings, tenant = stack.settings, stack.tenant
     assert tenant is not None
     with exclusive_lock(settings.data):
-        await supervisor.start()
-        try:
+        async with AsyncExitStack() as ending:
+            # Before the lock: the next stack, which waits for the lock, gets the same port.
+            ending.callback(release_preferred_port, settings.service.port)
+            await supervisor.start()
+            ending.push_async_callback(supervisor.stop)
+            ending.callback(StackFile.remove, settings.data)
             file = StackFile.of(stack, tenant=tenant.id, api_key=key_path(settings, tenant.id).read_text())
             file.write(settings.data)
             yield RunningStack(settings=settings.model_copy(update={"client": _client(settings, file)}), file=file)
-        finally:
-            StackFile.remove(settings.data)
-            await supervisor.stop()
 
 
 @asynccontextmanager
@@ -71,7 +73,7 @@ async def running_servers(settings: Settings, *, notice: Callable[[str], None]) 
         VarveError: If a server cannot be started; a single sentence.
     """
     stack = EmbeddedStack(settings=settings)
-    await _until_stopped(stack.settings.data, notice)
+    await until_stopped(stack.settings.data, notice)
     with exclusive_lock(stack.settings.data):
         supervisor = Supervisor(stack.server_levels(), notice=notice)
         await supervisor.start()
@@ -81,12 +83,19 @@ async def running_servers(settings: Settings, *, notice: Callable[[str], None]) 
             await supervisor.stop()
 
 
-async def _until_stopped(data: Path, notice: Callable[[str], None]) -> None:
-    """Waits while a process that is not a running stack holds the folder: a stack removes its file before it stops its processes."""
+async def until_stopped(data: Path, notice: Callable[[str], None]) -> None:
+    """Waits while a stack starts or stops on a data folder, at most :data:`STOP_PATIENCE_S`. A stack removes its file before it stops.
+
+    ``varve dev`` waits before it builds its stack: the service's port may be that of the stack that stops.
+
+    Args:
+        data: The data folder.
+        notice: Called with a message if there is something to wait for.
+    """
     deadline, is_noticed = time.monotonic() + STOP_PATIENCE_S, False
     while is_locked(data) and StackFile.find(data) is None and time.monotonic() < deadline:
         if not is_noticed:
-            notice(f"the stack on {data} is stopping, or another command uses its servers; waiting for it")
+            notice(f"another stack on {data} is starting or stopping, or a command uses its servers; waiting for it")
         is_noticed = True
         await asyncio.sleep(_POLL_S)
 

@@ -71,8 +71,8 @@ class PortPool:
 
 
 _POOL: Final = PortPool(DRAWN_PORTS)
-_CLAIMS: Final[list[socket.socket]] = []
-"""Preferred ports that this process was given: open as long as it lives."""
+_CLAIMS: Final[dict[int, socket.socket]] = {}
+"""Preferred ports that this process was given."""
 atexit.register(_POOL.close)
 
 
@@ -88,7 +88,7 @@ def free_port() -> int:
 def preferred_port(port: int) -> int:
     """A well-known port, so that documented addresses work; another one if a program listens on it or another stack was given it.
 
-    The claim ends with the process. Until the owner listens, nothing else shows that the port is taken.
+    The claim ends with :func:`release_preferred_port` or the process. Until the owner listens, nothing else shows that the port is taken.
 
     Args:
         port: The preferred port.
@@ -104,8 +104,15 @@ def preferred_port(port: int) -> int:
     except PortInUseError:
         claim.close()
         return free_port()
-    _CLAIMS.append(claim)
+    _CLAIMS[port] = claim
     return port
+
+
+def release_preferred_port(port: int) -> None:
+    """Ends this process's claim to a preferred port. Does nothing if it has none."""
+    claim = _CLAIMS.pop(port, None)
+    if claim is not None:
+        claim.close()
 
 
 def require_free(port: int, *, owner: str, option: str) -> None:

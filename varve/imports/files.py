@@ -4,29 +4,27 @@ One item or line at a time is in memory.
 """
 
 import hashlib
-import math
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-import ijson
-
 from varve.errors import ImportFileError
+from varve.imports.json_values import JsonValueError, fields_of, is_page, values_of
 
 _BLOCK: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _ZIP: Final = b"PK\x03\x04"
 _OTHER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_DEEPEST: Final = 200
-_STEPS: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 _LONGEST_LINE: Final = 1 << 20
-LARGEST_ITEM: Final = 64 << 20
-"""Bytes of one value. A small archive can hold one that no memory holds."""
+_DAMAGED: Final = (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, lzma.LZMAError, EOFError)
 _TOTALS: Final = ("count", "total_count")
 """Fields of a page with the number of items of the whole list."""
 _NEXT: Final = "next"
@@ -129,14 +127,10 @@ class ExportFile:
                 name = self.place(member)
                 number = 0
                 try:
-                    for number, value in enumerate(self._values(member, arrays), start=1):
+                    for number, value in enumerate(values_of(partial(self._opened, member), arrays), start=1):
                         yield Item(value, f"{name}, item {number}")
-                except ijson.JSONError as error:
-                    raise ImportFileError(f"{name}, item {number + 1}: {_reason(error)}") from error
-                except RecursionError as error:
-                    raise ImportFileError(f"{name}, item {number + 1}: nested too deeply") from error
-                except _ItemTooLargeError as error:
-                    raise ImportFileError(f"{name}, item {number + 1}: larger than {LARGEST_ITEM} bytes; is the file an export?") from error
+                except JsonValueError as error:
+                    raise ImportFileError(f"{name}, item {number + 1}: {error}") from error
 
     def on_other_pages(self, arrays: Collection[str], read: int) -> int:
         """The number of items that the list has on other pages, if the file is a page of the other service's API; 1 if it is unknown.
@@ -151,11 +145,10 @@ class ExportFile:
         with self._readable():
             if self._members() != [None]:
                 return 0
-            with self._opened(None) as stream:
-                if not _prefix_of(stream, arrays).partition(".")[2]:
-                    return 0
-            with self._opened(None) as stream:
-                fields = {name: value for name, _, value in ijson.parse(_events(stream, multiple_values=False)) if name in _PAGE_FIELDS}
+            opened = partial(self._opened, None)
+            if not is_page(opened, arrays):
+                return 0
+            fields = fields_of(opened, _PAGE_FIELDS)
         total = next((int(fields[name]) for name in _TOTALS if isinstance(fields.get(name), int | Decimal)), None)
         if total is None:
             return 1 if isinstance(fields.get(_NEXT), str) else 0
@@ -186,16 +179,6 @@ class ExportFile:
             raise ImportFileError(f"{self.path} has no conversations.json: unpack it, and import the JSON file in it")
         return [*members]
 
-    def _values(self, member: str | None, arrays: Collection[str]) -> Iterator[Any]:
-        with self._opened(member) as stream:
-            prefix = _prefix_of(_BoundedReader(stream), arrays)
-        with self._opened(member) as stream:
-            bounded = _BoundedReader(stream)
-            # Decimals: with floats, ijson refuses integers beyond 64 bits.
-            for value in ijson.items(ijson.parse(_events(bounded, multiple_values=not prefix)), prefix):
-                bounded.item_ended()
-                yield _plain(value)
-
     @contextmanager
     def _opened(self, member: str | None) -> Iterator[IO[bytes]]:
         """The bytes of a file, without a byte order mark."""
@@ -218,83 +201,13 @@ class ExportFile:
             yield
         except OSError as error:
             raise ImportFileError(f"{self.path} cannot be read: {error.strerror or error}") from error
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        except JsonValueError as error:
+            raise ImportFileError(f"{self.path}: {error}") from error
+        except _DAMAGED as error:
             raise ImportFileError(f"{self.path} is a damaged or encrypted ZIP archive: {error}") from error
-
-
-class _ItemTooLargeError(Exception):
-    """A value takes more than :data:`LARGEST_ITEM` bytes."""
-
-
-class _BoundedReader:
-    """Reads a file, and refuses a value that takes too much memory before it is built.
-
-    Args:
-        stream: The file.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._left = LARGEST_ITEM
-
-    def read(self, size: int) -> bytes:
-        """The next bytes.
-
-        Raises:
-            _ItemTooLargeError: If too many have been read since the last value.
-        """
-        block = self._stream.read(size)
-        self._left -= len(block)
-        if self._left < 0:
-            raise _ItemTooLargeError
-        return block
-
-    def item_ended(self) -> None:
-        """Begins the next value."""
-        self._left = LARGEST_ITEM
-
-
-def _reason(error: ijson.JSONError) -> str:
-    """Why a text is no JSON, in one line. The parser quotes what it cannot decode as bytes."""
-    said = str(error)
-    if "invalid bytes in UTF8" in said:
-        return "not in UTF-8: convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
-    return f"not JSON: {said.splitlines()[0] if said else 'incomplete'}"
 
 
 def _add_content(found: "hashlib._Hash", path: Path) -> None:
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             found.update(block)
-
-
-def _plain(value: Any) -> Any:
-    """The value with floats for decimals. A number that no float can represent stays a text."""
-    if isinstance(value, Decimal):
-        number = float(value)
-        return number if math.isfinite(number) else str(value)
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
-
-
-def _events(stream: IO[bytes] | _BoundedReader, *, multiple_values: bool) -> Iterator[tuple[str, Any]]:
-    """The events of a JSON text. Deep nesting is refused here: ijson's prefixes take memory by the square of the depth."""
-    depth = 0
-    for event, value in ijson.basic_parse(stream, multiple_values=multiple_values):
-        depth += _STEPS.get(event, 0)
-        if depth > _DEEPEST:
-            raise RecursionError
-        yield event, value
-
-
-def _prefix_of(stream: IO[bytes] | _BoundedReader, arrays: Collection[str]) -> str:
-    """The place of the values, as ijson writes it: in an array, in an array of the first object, or one after the other (empty)."""
-    for prefix, event, _ in ijson.parse(_events(stream, multiple_values=True)):
-        if not prefix and event == "start_array":
-            return "item"
-        if event == "start_array" and prefix in arrays:
-            return f"{prefix}.item"
-        if not prefix and event != "start_map" and event != "map_key":
-            break
-    return ""

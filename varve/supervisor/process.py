@@ -155,18 +155,24 @@ class ManagedProcess:
         self._close_watch_pipe()
         read_end, self._watch_pipe = os.pipe()
         launcher = (sys.executable, "-I", "-S", launch.__file__, self._parent_watch, str(os.getpid()), str(read_end), "--")
-        with log:
-            self._log_start = log.tell()
-            self._child = subprocess.Popen(
-                [*launcher, *self.spec.command],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **self.spec.environment},
-                start_new_session=True,
-                pass_fds=(read_end,) if self._parent_watch == "pipe" else (),
-            )
-        os.close(read_end)
+        try:
+            with log:
+                self._log_start = log.tell()
+                self._child = subprocess.Popen(
+                    [*launcher, *self.spec.command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **self.spec.environment},
+                    start_new_session=True,
+                    pass_fds=(read_end,) if self._parent_watch == "pipe" else (),
+                )
+        except BaseException:
+            # Of no memory or too many processes. The supervisor tries again and again.
+            self._close_watch_pipe()
+            raise
+        finally:
+            os.close(read_end)
 
     def _shorten_log(self) -> None:
         """Moves the content of a large log to ``.old.log``. The process only appends, so it continues at the new end."""

@@ -686,11 +686,12 @@ export interface paths {
          * Recall Memories
          * @description Finds the tenant's memories that match a query, best first, each with its evidence: the ids of its source messages.
          *
-         *     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, keyword, parts?, ranks?}],
-         *     confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
+         *     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, repeated_by, keyword, parts?,
+         *     ranks?}], confidence, entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``.
          *
          *     - ``confidence``: the probability that the memories answer the query. If it is below the body's ``min_confidence``, there are no
          *       results. It is null if it is not calibrated: with another embedding model than the default one, or a profile without calibration.
+         *     - ``repeated_by``: the one of ``entities`` that has the event's words. Of the two, a prompt needs one.
          *     - ``keyword``: the keyword that led to a result of the keyword graph.
          *     - ``entities``: the nearest entities of the body's user. ``session``: the latest messages of the body's session.
          *     - ``candidates``: all candidates, with ``explain``. ``steps``: the time and the number of candidates of each step, with ``explain``.
@@ -2614,6 +2615,8 @@ export interface components {
             ranks?: {
                 [key: string]: number;
             } | null;
+            /** @description The entity in `entities` that has the event's words; null if none has. */
+            repeated_by: string | null;
             /**
              * @description Only for events that a model worded: the words of the first message.
              * @default null

@@ -60,6 +60,11 @@ def name_words(name: str) -> list[str]:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+", " ", name).lower().split()
 
 
+def normalized_name(name: str) -> str:
+    """A name's words in lower case, joined by underscores."""
+    return "_".join(name_words(name))
+
+
 def meaning_of(name: str) -> Meaning | None:
     """The role of a property of that name; None if the name is unknown."""
-    return _BY_NAME.get("_".join(name_words(name)))
+    return _BY_NAME.get(normalized_name(name))

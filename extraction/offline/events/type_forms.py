@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from extraction.offline.events import statement_kinds
-from extraction.offline.events.property_roles import name_words
+from extraction.offline.events.property_roles import normalized_name
 from extraction.offline.grammar.life_forms import LIFE_EVENT
 from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.grammar.plan_forms import KEPT, PLAN, PROMISE
@@ -154,10 +154,6 @@ def _by_name(forms: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
     return {name: re.compile(pattern, re.IGNORECASE) for names, pattern in forms.items() for name in names.split()}
 
 
-def _normalized(type_name: str) -> str:
-    return "_".join(name_words(type_name))
-
-
 _BY_NAME: Final = _by_name(_FORMS)
 _OPEN_BY_NAME: Final = _by_name(_OPEN_FORMS)
 _SURE_BY_NAME: Final = _by_name(_SURE_FORMS)
@@ -165,24 +161,24 @@ _SURE_BY_NAME: Final = _by_name(_SURE_FORMS)
 
 def form_of(type_name: str) -> re.Pattern[str] | None:
     """The form that a statement of an event type has; None if the name demands none."""
-    return _BY_NAME.get(_normalized(type_name))
+    return _BY_NAME.get(normalized_name(type_name))
 
 
 def sure_form_of(type_name: str) -> re.Pattern[str] | None:
     """The form that alone makes a statement one of an event type; None if the name has none."""
-    return _SURE_BY_NAME.get(_normalized(type_name))
+    return _SURE_BY_NAME.get(normalized_name(type_name))
 
 
 def open_form_of(type_name: str) -> re.Pattern[str] | None:
     """The form of statements that are of an event type if their words are near to it; None if the name has none."""
-    return _OPEN_BY_NAME.get(_normalized(type_name))
+    return _OPEN_BY_NAME.get(normalized_name(type_name))
 
 
 def is_of_tastes(type_name: str) -> bool:
     """Whether an event type takes tastes."""
-    return _normalized(type_name) in _TASTE_TYPES
+    return normalized_name(type_name) in _TASTE_TYPES
 
 
 def kind_of_type(type_name: str) -> str | None:
     """The kind of statements that an event type takes, of :mod:`extraction.offline.events.statement_kinds`; None if its name has none."""
-    return statement_kinds.kind_of_type(_normalized(type_name))
+    return statement_kinds.kind_of_type(normalized_name(type_name))

@@ -16,7 +16,7 @@ from streams.engine.record_spans import context_of, start_record_span
 from streams.engine.records import ConsumedRecord, propagate_context
 from streams.engine.tasks.batch import Rejection
 from streams.engine.tasks.driver import InFlightRecord
-from streams.errors import LocalTableError, NotReadyError, PoisonRecordError, TransientError
+from streams.errors import LocalTableError, NotReadyError, PoisonRecordError, TransientError, WaitedTooLongError
 
 _log = logger(__name__)
 
@@ -38,10 +38,6 @@ HealthCheck = Callable[[str, str], Awaitable[bool]]
 
 class KeyedHandler(Protocol):
     """Processing of one record by one stage."""
-
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        """The record's tenant, for fair queueing; never raises."""
-        ...
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Handles a record. The outputs are committed before or with the record's offset.
@@ -174,9 +170,7 @@ class KeyedAttempts:
     async def _handled(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         try:
             return await self._handler.handle(record)
-        except PoisonRecordError as error:
-            if not error.can_wait:
-                raise
+        except WaitedTooLongError as error:
             raise TransientError(str(error), dependency="control", counts_as_attempt=False) from error
 
     async def _own_failures(self, entry: PendingRecord[InFlightRecord], failure: TransientError) -> int:

@@ -62,7 +62,6 @@ class KeyedDriver(Driver):
         super().__init__()
         self._new_writer = context.new_writer
         self._context = shared = context.task
-        self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
@@ -97,16 +96,10 @@ class KeyedDriver(Driver):
         """See :attr:`Driver.failure`; also the error of an attempt, which must not fail."""
         return self._attempt_failure or super().failure
 
-    async def assign(self, partitions: set[int], generation: int) -> None:
-        """See :meth:`Driver.assign`; drops results of partitions that are no longer assigned."""
-        await self._stop_tasks()
-        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
-        await super().assign(partitions, generation)
-
     async def revoke(self) -> None:
         """Fences running records: they continue, but their results are written only if the record is delivered again."""
         self._scheduler.revoke()
-        await self._stop_tasks()
+        await super().revoke()
 
     def _new_task(self, partition: int, generation: int) -> KeyedTask:
         return KeyedTask(
@@ -120,13 +113,14 @@ class KeyedDriver(Driver):
             reject=self._attempts.reject,
         )
 
-    async def _stop_tasks(self) -> None:
-        tasks = list(self._tasks.values())
+    def _on_assigned(self, partitions: set[int], generation: int) -> None:
+        """Drops results of partitions that are no longer assigned."""
         self._restored.clear()
-        await super()._stop_tasks()
-        for task in tasks:
-            for entry in task.uncommitted:
-                self._scheduler.on_fenced(entry)
+        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
+
+    def _on_ended(self, task: KeyedTask) -> None:
+        for entry in task.uncommitted:
+            self._scheduler.on_fenced(entry)
 
     def measure(self) -> None:
         """See :meth:`Driver.measure`."""
@@ -159,9 +153,9 @@ class KeyedDriver(Driver):
         source, next_offset = record.record, self._tasks[partition.partition].next_offset
         if next_offset is not None and source.offset < next_offset:
             return
-        tenant = self._handler.tenant_of(source)
+        key, tenant = self._ordering_key(source), source.tenant
         parks = self._deferral.parks(partition, tenant)
-        ready = self._scheduler.deliver(partition, source.offset, key=self._ordering_key(source), tenant=tenant, record=record, parks=parks)
+        ready = self._scheduler.deliver(partition, source.offset, key=key, tenant=tenant, record=record, parks=parks)
         if ready is not None and ready.status is Status.PARKING:
             self._deferral.park(ready)
         elif ready is not None:
@@ -189,7 +183,7 @@ class KeyedDriver(Driver):
         for work in running:
             work.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await self._stop_tasks()
+        await super().stop()
 
     def _start_ready(self) -> None:
         while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:

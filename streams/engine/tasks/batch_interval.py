@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,17 +39,20 @@ class BatchInterval:
         """Adds the time that a batch took to be handled and made durable."""
         self._cost_s = _SMOOTHING * self._cost_s + (1 - _SMOOTHING) * seconds
 
-    async def wait(self, since: float, *, is_behind: bool) -> None:
+    async def wait(self, since: float, *, is_behind: bool, is_full: asyncio.Event) -> None:
         """Waits for the end of the interval, unless the last batch began longer ago.
 
         Args:
             since: Start of the last batch, on the monotonic clock.
             is_behind: Whether the task handles records that have waited for a while.
+            is_full: Ends the wait: a full batch does not grow any more.
         """
         now = time.monotonic()
         interval = self._maximum_s if is_behind else self.seconds
         if interval > 0 and now - since < interval:
-            await asyncio.sleep(math.ceil(now / interval) * interval - now)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(math.ceil(now / interval) * interval - now):
+                    await is_full.wait()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

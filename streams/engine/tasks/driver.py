@@ -75,6 +75,10 @@ class Driver(ABC):
     def __init__(self) -> None:
         self._tasks: dict[int, Any] = {}
         """Tasks of the assigned partitions. A subclass states their class."""
+        self._endings: set[asyncio.Task[None]] = set()
+        """Stops of tasks that have not ended yet."""
+        self._assigning = asyncio.Lock()
+        self._is_stopped = False
 
     @property
     @abstractmethod
@@ -107,11 +111,16 @@ class Driver(ABC):
         return next((task.failure for task in self._assigned.values() if task.failure is not None), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
-        """Sets the assigned partitions, and starts a task for each, which restores its state."""
-        await self._stop_tasks()
-        for partition in partitions:
-            self._tasks[partition] = self._new_task(partition, generation)
-            self._tasks[partition].start()
+        """Sets the assigned partitions, and starts a task for each, which restores its state. Does nothing after :meth:`stop`."""
+        async with self._assigning:
+            await self._stop_tasks()
+            # The worker stops the driver before its consumer, which may complete a rebalance in between.
+            if self._is_stopped:
+                return
+            self._on_assigned(partitions, generation)
+            for partition in partitions:
+                self._tasks[partition] = self._new_task(partition, generation)
+                self._tasks[partition].start()
 
     async def revoke(self) -> None:
         """Unassigns all partitions until the next :meth:`assign`; after it returns, nothing is written."""
@@ -129,17 +138,33 @@ class Driver(ABC):
         await asyncio.gather(*(task.finish() for task in self._tasks.values()))
 
     async def stop(self) -> None:
-        """Stops at once."""
+        """Stops at once and for good; returns when no table is open any more, even if a rebalance stops the tasks at the same time."""
+        self._is_stopped = True
         await self.revoke()
+
+    def _on_assigned(self, partitions: set[int], generation: int) -> None:  # noqa: B027 - not every driver keeps more
+        """Records the assigned partitions, before their tasks start."""
+
+    def _on_ended(self, task: Any) -> None:  # noqa: B027 - not every driver keeps more
+        """Records that a task has stopped."""
 
     @abstractmethod
     def _new_task(self, partition: int, generation: int) -> PartitionTask:
         """Creates the task of a newly assigned partition."""
 
     async def _stop_tasks(self) -> None:
-        tasks = list(self._assigned.values())
+        """Returns when all tasks have stopped, also those that another caller has begun to stop."""
+        for task in self._assigned.values():
+            ending = asyncio.create_task(self._end(task))
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
         self._tasks.clear()
-        await asyncio.gather(*(task.stop() for task in tasks))
+        # Faust may cancel a rebalance: the stop continues, and the next caller waits for it.
+        await asyncio.gather(*map(asyncio.shield, self._endings))
+
+    async def _end(self, task: PartitionTask) -> None:
+        await task.stop()
+        self._on_ended(task)
 
     @property
     def _assigned(self) -> Mapping[int, PartitionTask]:

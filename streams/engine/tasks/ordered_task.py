@@ -1,10 +1,11 @@
 """Task that handles one partition in order: reads a batch, handles it, and commits all results at once.
 
 Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (architecture.md, invariant 1). A single
-record is handled at once. The next batch then collects records for a moment, so that batches grow with the load and share the cost of a
-commit. If the outcome of a commit is unknown, the partition is restored: the log shows how far it has come.
+record is handled at once. The next batch then collects records for a moment, unless it is full, so that batches grow with the load and
+share the cost of a commit. If the outcome of a commit is unknown, the partition is restored: the log shows how far it has come.
 """
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
@@ -64,6 +65,7 @@ class OrderedTask(PartitionTask):
         self._queue: deque[ConsumedRecord] = deque()
         self._queued_bytes = 0
         self._runner: BatchRunner | None = None
+        self._batch_is_full = asyncio.Event()
         self._last_batch_at = 0.0
         self._next_tick = 0.0
 
@@ -78,6 +80,8 @@ class OrderedTask(PartitionTask):
             self._queue.append(record)
             self._queued_bytes += record.size
             self._work_arrived.set()
+            if self._has_full_batch():
+                self._batch_is_full.set()
             if len(self._queue) >= self._max_queued or self._queued_bytes >= self._max_queued_bytes:
                 self._context.flow_control.pause(self._partition, PauseReason.FULL)
 
@@ -118,7 +122,10 @@ class OrderedTask(PartitionTask):
         self._drop_done()
         if not self._queue:
             return False
-        await self._context.limits.interval.wait(self._last_batch_at, is_behind=self._is_behind())
+        if not self._has_full_batch():
+            self._batch_is_full.clear()
+            interval = self._context.limits.interval
+            await interval.wait(self._last_batch_at, is_behind=self._is_behind(), is_full=self._batch_is_full)
         self._last_batch_at = time.monotonic()
         records = self._next_records()
         if records:
@@ -170,5 +177,10 @@ class OrderedTask(PartitionTask):
                 break
         return records
 
+    def _has_full_batch(self) -> bool:
+        """Whether waiting would not make the next batch larger."""
+        limits = self._context.limits
+        return len(self._queue) >= limits.max_records or self._queued_bytes >= limits.max_bytes
+
     def _is_behind(self) -> bool:
-        return len(self._queue) < self._context.limits.max_records and time.time() - self._queue[-1].timestamp > _BEHIND_S
+        return time.time() - self._queue[-1].timestamp > _BEHIND_S

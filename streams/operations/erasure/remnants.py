@@ -19,7 +19,7 @@ from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
 from memory.topics import ALL, USAGE, TopicSpec
 from runtime.errors import TopicMissingError
-from runtime.kafka import read_topic
+from runtime.kafka import KafkaOffsets, read_topic
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
@@ -186,17 +186,18 @@ async def read_places(settings: Settings, naming: Naming, places: Iterable[Place
 
     async def read(place: Place) -> None:
         async with turns:
-            standing = await _standing(place, naming, settings, found.on_disk)
+            standing = await _standing(place, naming, settings, offsets, found.on_disk)
         found.standing.extend(standing)
 
-    await asyncio.gather(*(read(each) for each in places))
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        await asyncio.gather(*(read(each) for each in places))
     return found
 
 
-async def _standing(place: Place, naming: Naming, settings: Settings, on_disk: Counter[str]) -> list[NamingRecord]:
+async def _standing(place: Place, naming: Naming, settings: Settings, offsets: KafkaOffsets, on_disk: Counter[str]) -> list[NamingRecord]:
     standing: dict[tuple[int, bytes | int], list[NamingRecord]] = {}
     try:
-        async for record in read_topic(place.topic, settings.kafka):
+        async for record in read_topic(place.topic, settings.kafka, offsets=offsets):
             key, value = record.key or b"", record.value
             row = record.partition, key if place.is_compacted else record.offset
             standing.pop(row, None)

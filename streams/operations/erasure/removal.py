@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from memory.texts.text import counted
 from memory.topics import EXTRACTIONS, MESSAGES, READS, WINDOWS
 from runtime.kafka import OutgoingRecord, TopicPartition
 from runtime.kafka.topics import are_compacted, delete_before
@@ -50,7 +51,7 @@ class RecordRemoval:
                 await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in written.keys)
                 if written.unmarked or not compacted:
                     user.kept_topics.add(spec.name)
-                    user.leave(f"{written.count} records in {topic}, which an older version wrote: see ADR 50")
+                    user.leave(f"{counted(written.count, 'record')} in {topic}, which an older version wrote: see ADR 50")
         if compacted and not any(each.windows.unmarked for each in self._users):
             await delete_before(cut, self._settings.kafka)
             self._notice("messages: the log is truncated up to the messages that are in windows")

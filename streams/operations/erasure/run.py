@@ -14,6 +14,7 @@ from control.unfinished_erasures import UnfinishedErasures
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
+from memory.texts.text import counted
 from memory.topics import EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS
 from runtime.clocks import Clock, SystemClock
 from runtime.dead_letters import DeadLetterBox
@@ -154,7 +155,7 @@ class ErasureRun:
         awaited = ends | {partition: end for partition, end in every.items() if partition.partition in shared}
         await self._barrier.of(STAGES["extraction"], awaited)
         await self._barrier.of_second_workers(STAGES["extraction"], awaited, suffixes=["-", *generations])
-        self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are skipped from now on")
+        self._notice(f"extraction skips {counted(sum(each.windows.count for each in self._users), 'window')} from now on")
 
     async def _note_shared_windows(self, ends: Mapping[TopicPartition, int]) -> set[int]:
         """Records the shared windows of the users' sessions; returns the partitions of ``windows`` that have them.
@@ -202,7 +203,7 @@ class ErasureRun:
         await self._replace_shared_results()
         await self._command_stages()
         windows = sum(len(each.trace.windows) for each in self._users)
-        self._notice(f"events and entities: {windows} windows are retracted from {len(self._entities)} entities")
+        self._notice(f"events and entities: retracting {counted(windows, 'window')} from {counted(len(self._entities), 'entity')}")
         merges = self._merges = await self._log.ends(MERGES)
         await self._reach.extend(MERGES, dict.fromkeys(self._users, by_partition(merges)))
         await self._barrier.of(STAGES["merging"], merges)

@@ -13,6 +13,7 @@ from typing import Final
 
 from memory.errors import RecordError
 from memory.records import MergeRequest, Window
+from memory.texts.text import counted
 from memory.topics import WINDOWS
 from runtime.errors import TopicMissingError
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, read_topic
@@ -66,14 +67,14 @@ class StageBarrier:
             while left := await self._left(known, group, offsets):
                 if time.monotonic() > deadline:
                     raise ErasureUnfinishedError(
-                        f"{stage.name} still has {left} records to handle after {self._patience_s:g} s: start its workers, or see why they "
-                        "wait (`varve status`); then run the command again to continue"
+                        f"{stage.name} still has {counted(left, 'record')} to handle after {self._patience_s:g} s: start its workers, or "
+                        "see why they wait (`varve status`); then run the command again to continue"
                     )
                 if may_stop and not (await ConsumerGroups(kafka=self._settings.kafka).members([group]))[group]:
                     return
                 if time.monotonic() - last_notice > _NOTICE_INTERVAL_S:
                     last_notice = time.monotonic()
-                    self._notice(f"waiting for {stage.name}: {left} records to handle")
+                    self._notice(f"waiting for {stage.name}: {counted(left, 'record')} to handle")
                 await asyncio.sleep(_POLL_S)
 
     async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
@@ -151,11 +152,13 @@ class ParkedRecords:
                 )
             else:
                 user.kept_changelogs.add(changelog_topic(group))
-                user.leave(f"{count} windows that the stopped workers of {group} have parked: removed when these workers run again")
+                user.leave(
+                    f"{counted(count, 'window')} that the stopped workers of {group} have parked: removed when these workers run again"
+                )
         if questions := found.questions.total():
             user.problem = (
-                f"{questions} questions that may quote user {user.subject[:12]} are parked: they are about entities that other users "
-                "share, and wait for the tenant's budget. Raise the budget or wait, then run the command again to continue"
+                f"there may be quotes of user {user.subject[:12]} in {counted(questions, 'question')}, parked for the tenant's budget, "
+                "about entities that other users share. Raise the budget or wait, then run the command again to continue"
             )
 
     async def _find(self, users: Sequence[ErasedUser]) -> dict[ErasedUser, _Found]:

@@ -7,6 +7,7 @@ from typing import Final
 from memory.errors import KeyFormatError
 from memory.ids import entity_id
 from memory.keys import decode_key, unmarked_key
+from memory.texts.text import counted
 from memory.topics import AUDIT, CONTROL, EXTRACTIONS, MESSAGES, WINDOWS
 from runtime.errors import TopicMissingError
 from runtime.kafka import KafkaOffsets, TopicPartition
@@ -78,9 +79,9 @@ class Verification:
         if stored := await self._stored(user, newer, store) + await self._history_entries(user, newer, store):
             left[STORE] = stored
         for (topic, stage), count in kept.items():
-            user.leave(f"{count} records in {topic} that name the user{_WHY_KEPT.get(stage, '')}")
+            user.leave(f"{counted(count, 'record')} in {topic} that name the user{_WHY_KEPT.get(stage, '')}")
         if left:
-            places = ", ".join(f"{count} records in {place}" for place, count in sorted(left.items()))
+            places = ", ".join(f"{counted(count, 'record')} in {place}" for place, count in sorted(left.items()))
             user.problem = (
                 f"the erasure of user {user.subject[:12]} has left {places}, so there is no receipt: run the command again to continue; "
                 "`varve erasures check` shows what is left"

@@ -17,6 +17,7 @@ from typing import Final
 from aiokafka import ConsumerRecord, TopicPartition
 
 from memory.keys import PADDING, partition_of
+from memory.texts.text import counted
 from memory.topics import TopicSpec
 from runtime.kafka import KafkaOffsets, OutgoingRecord
 from runtime.kafka.bulk import BulkWriter, read_range
@@ -127,11 +128,11 @@ class TopicFiller:
                 else:
                     await self._topic(writer, spec, handled[spec.name], ends[spec.name])
                 await writer.flush()
-                self._notice(f"{spec.name}: {self.filled.counts[spec.name]} records copied")
+                self._notice(f"{spec.name}: {counted(self.filled.counts[spec.name], 'record')} copied")
             for stage in TABLES:
                 await self._rows(writer, stage)
                 await writer.flush()
-                self._notice(f"{stage}: {self.filled.rows[stage]} rows copied")
+                self._notice(f"{stage}: {counted(self.filled.rows[stage], 'row')} copied")
         return self.filled
 
     async def verify(self) -> None:

@@ -16,6 +16,7 @@ from typing import Final
 from aiokafka.structs import OffsetAndMetadata
 
 from control.unfinished_erasures import require_no_erasure
+from memory.texts.text import counted
 from memory.topics import EXTRACTIONS, MESSAGES, READS, RECALLS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, check_topics, create_topics
 from runtime.kafka.bulk import delete_topics, read_range, set_topic_config, topic_partitions
@@ -42,7 +43,7 @@ from streams.operations.growth.journal import Growth, growth_prefixes, journal_t
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
 from streams.operations.growth.moving import TopicFiller, consumed
 from streams.operations.growth.rows import TABLES
-from streams.resetting import StageReset, resetting
+from streams.operations.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES
 
 LATE: Final = (MESSAGES, EXTRACTIONS, RECALLS, READS)
@@ -105,7 +106,7 @@ async def grow(
         # The previous run may have been killed before its last step.
         await release(new.settings(settings), growth.starts)
         count = await copy_late(settings, growth)
-        notice(f"{new.prefix}: ready; {count} records that were appended to the old topics since are copied")
+        notice(f"{new.prefix}: ready; copied {counted(count, 'record')} that arrived in the old topics since")
         return growth
     before = old.settings(settings)
     partitions = await check_topics(before)
@@ -217,7 +218,7 @@ async def finish(settings: Settings, growth: Growth, *, notice: Notice = lambda 
     if growth.step == "ready":
         await ConsumerGroups(kafka=kafka).require_empty([each.group(old.prefix) for each in STAGES.values()])
         count = await copy_late(settings, growth)
-        notice(f"{count} records that were appended to the old topics since are copied")
+        notice(f"copied {counted(count, 'record')} that arrived in the old topics since")
         await write_journal(settings, growth.model_copy(update={"step": "deleting"}))
     generations = [name for name in await topic_partitions(kafka) if name.startswith(f"{old.prefix}extraction.")]
     deleted = await delete_topics([*topics_of(old), *generations], kafka)

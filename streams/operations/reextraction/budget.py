@@ -21,7 +21,7 @@ class ReextractionBudget:
 
     Args:
         total: The budget of the re-extraction.
-        budget_of: A tenant's daily budget; raises as :meth:`streams.model_calls.TenantBudgets.of`.
+        budget_of: A tenant's daily budget; raises as :meth:`streams.stages.model_calls.TenantBudgets.of`.
         redis: Has the day's counts.
         waits: Receives the tenants whose windows wait for the next day.
     """

@@ -23,6 +23,7 @@ from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND
 from memory.keys import decode_key
+from memory.texts.text import counted
 from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
@@ -91,16 +92,16 @@ async def _remove(
     writer = ControlWriter(settings=settings)
     known = Draft(await read_control(settings)).tenants()
     tenants = [each for each in run.tenants if each in known]
-    counted = await writer.write(
+    written = await writer.write(
         lambda draft: {each: count_drop(draft, each, generation) for each in tenants}, action="generation drop", by=by
     )
-    retracted = await retract_all(settings, generation, drops=counted.result)
-    notice(f"{retracted} windows of generation {generation} are being retracted by the running stages")
+    retracted = await retract_all(settings, generation, drops=written.result)
+    notice(f"the running stages retract {counted(retracted, 'window')} of generation {generation}")
     await _wait_for_stages(settings, _STAGES, patience_s, notice)
     async with Producer(kafka=settings.kafka) as producer:
         for spec in (EXTRACTIONS, MERGED, MEMORIES):
             removed = await _remove_records(settings, spec, tenants, generation, producer)
-            notice(f"{removed} records of {spec.name} removed")
+            notice(f"{counted(removed, 'record')} of {spec.name} removed")
     await _wait_for_stages(settings, ("index",), patience_s, notice)
     if redis.is_configured:
         await _forget_notes(redis, tenants, generation)

@@ -18,10 +18,10 @@ from runtime.metrics import metrics
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from streams.errors import TransientError
-from streams.model_calls import TenantBudgets
 from streams.operations.reextraction.budget import ReextractionBudget
 from streams.operations.reextraction.day_waits import DayWaits
 from streams.operations.reextraction.sizing import shared_limit
+from streams.stages.model_calls import TenantBudgets
 
 _PACE_S: Final = 1.0
 """How often a call under a rate asks for its turn."""

@@ -8,7 +8,7 @@ from memory.schema.model import EntityType
 from operators.entities.entity_state import EntityState
 from operators.entities.former_fields import has_former_fields, with_former_fields
 from streams.errors import PoisonRecordError
-from streams.tenancy import other_schemas, schema_of_record
+from streams.stages.tenancy import other_schemas, schema_of_record
 
 
 class EntityTypes:

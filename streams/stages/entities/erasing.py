@@ -13,10 +13,10 @@ from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.feed import tombstone_record
 from streams.stages.entities.codec import outcome_key
 from streams.stages.entities.history import adopted_entry_id
-from streams.tenancy import is_place_erased
+from streams.stages.feed import tombstone_record
+from streams.stages.tenancy import is_place_erased
 
 
 class EntityEraser:

@@ -30,7 +30,6 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
-from streams.feed import tombstone_record, upsert_record
 from streams.stages.entities.codec import EntityRow, outcome_key, row_key
 from streams.stages.entities.entity_types import EntityTypes
 from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
@@ -39,6 +38,7 @@ from streams.stages.entities.history import HistoryPublisher
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
+from streams.stages.feed import tombstone_record, upsert_record
 
 _PLAIN: Final[dict[str, object]] = {"cause": "extraction", "changes": [], "forgotten_messages": None}
 """Fields of what an entity publishes after retention has removed something from it."""

@@ -16,7 +16,7 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.feed import tombstone_record, upsert_record
+from streams.stages.feed import tombstone_record, upsert_record
 
 
 class TimelinePublisher:

@@ -22,10 +22,10 @@ from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord
 from runtime.pieces import Yielder
 from runtime.settings import Settings
-from streams.clock import PartitionClock, Timers, clamp_event_time
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch
+from streams.stages.clock import PartitionClock, Timers, clamp_event_time
 from streams.stages.entities.codec import EntityRow, TimerRow
 
 _PREFIX: Final = b"timer/"

@@ -9,9 +9,9 @@ from operators.entities.correction import MAX_REVERTIBLE
 from operators.entities.order import order_by_hand
 from operators.entities.routing import contributions_of
 from runtime.metrics import Metrics
-from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
+from streams.stages.clock import clamp_event_time
 from streams.stages.events.corrections import (
     MAX_KNOWN,
     CorrectedEvent,
@@ -38,7 +38,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities, with_trust
-from streams.tenancy import is_sent_before_erasure, schema_of_record
+from streams.stages.tenancy import is_sent_before_erasure, schema_of_record
 
 
 class Corrector:

@@ -24,7 +24,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record
+from streams.stages.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record
 
 EntityRef = tuple[str, str, str]
 """Type, key and generation."""

@@ -9,9 +9,9 @@ from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.operator_specs import operator_specs
 from operators.entities.entity_state import source_without_copy
 from runtime.metrics import Metrics
-from streams.clock import clamp_event_time
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
+from streams.stages.clock import clamp_event_time
 from streams.stages.events.corrections import present_events
 from streams.stages.events.ledger import (
     Entry,
@@ -25,7 +25,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import schema_of_record
+from streams.stages.tenancy import schema_of_record
 
 EntityChanges = dict[tuple[str, str], tuple[Contribution, list[Change]]]
 """By entity: a contribution that it received, and the changes to send now."""

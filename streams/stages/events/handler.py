@@ -65,7 +65,7 @@ from streams.stages.events.publishing import Publisher, fed_entities, with_trust
 from streams.stages.events.retaining import Retainer
 from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.stages.events.trusting import TrustReviewer
-from streams.tenancy import is_erased, schema_of_record, tenant_of
+from streams.stages.tenancy import is_erased, schema_of_record, tenant_of
 
 
 class EventsHandler(BatchHandler):

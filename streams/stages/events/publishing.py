@@ -11,9 +11,9 @@ from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.feed import tombstone_record, upsert_record
 from streams.stages.events.corrections import PresentEvent
 from streams.stages.events.ledger import PublishedWindow, expired_events
+from streams.stages.feed import tombstone_record, upsert_record
 
 
 class Publisher:

@@ -32,7 +32,7 @@ from streams.stages.events.ledger import (
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities, memory_of
 from streams.stages.events.retracting import retractions
-from streams.tenancy import tenant_of
+from streams.stages.tenancy import tenant_of
 
 
 class Retainer:

@@ -18,7 +18,7 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher
-from streams.tenancy import tenant_of
+from streams.stages.tenancy import tenant_of
 
 
 class Retractor:

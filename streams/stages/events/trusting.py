@@ -21,7 +21,7 @@ from streams.stages.events.corrections import CorrectedWindow, PresentEvent, pat
 from streams.stages.events.ledger import Ledger, PublishedWindow, TrustSince, corrected_window, published_key, revive, trust_key
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import Publisher, fed_entities, memory_of, with_trust
-from streams.tenancy import schema_of_record, tenant_of
+from streams.stages.tenancy import schema_of_record, tenant_of
 
 LimitsFor = Callable[[Extraction], Mapping[str, datetime]]
 """The limits of retention for an extraction."""

@@ -26,14 +26,14 @@ from stores.build import open_store
 from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.payloads import PayloadLoader
-from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.lanes import WindowLanes
 from streams.stages.extraction.metering import MeteredExtractor, Metering
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.stages.extraction.window_notes import WindowNotes
-from streams.tenancy import weight_of
+from streams.stages.model_calls import TenantBudgets, UsageTopic, llm_serves
+from streams.stages.tenancy import weight_of
 
 
 async def build(

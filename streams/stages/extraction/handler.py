@@ -35,7 +35,7 @@ from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.extraction.entity_context import EntityContext
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.stages.extraction.window_notes import WindowNotes
-from streams.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
+from streams.stages.tenancy import is_erased, is_held, is_place_erased, schema_at, tenant_of
 
 _log = logger(__name__)
 _USERS: Final = b'"users":["'
@@ -90,10 +90,6 @@ class ExtractionHandler:
         self._generation = generation
         self._only = only
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        """The tenant in the record's key; empty if it has none."""
-        return record.tenant
-
     def is_erased(self, record: ConsumedRecord) -> bool:
         """Whether a record is a window of an erased user, or the tombstone that erased it; from its key, or its users if it is shared.
 
@@ -116,7 +112,7 @@ class ExtractionHandler:
 
         A window of an erased user, or the tombstone that erased it, gives nothing. Of a shared window, the messages of others count.
         """
-        if record.value is None or (self._only is not None and self.tenant_of(record) not in self._only):
+        if record.value is None or (self._only is not None and record.tenant not in self._only):
             return []
         window = self._without_erased(Window.from_json(record.value))
         if window is None or self._is_erased(window, record):

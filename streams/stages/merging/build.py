@@ -14,11 +14,11 @@ from runtime.settings import Settings
 from streams.engine.build import DriverFactory, keyed_driver_factory
 from streams.engine.failures.erased_records import ErasedRecords
 from streams.engine.keyed.payloads import PayloadLoader
-from streams.model_calls import TenantBudgets, UsageTopic, llm_serves
 from streams.stages.merging.handler import STAGE, MergingHandler
 from streams.stages.merging.indexed_log import IndexedLog
 from streams.stages.merging.lookups import OpenedOnce
-from streams.tenancy import weight_of
+from streams.stages.model_calls import TenantBudgets, UsageTopic, llm_serves
+from streams.stages.tenancy import weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

@@ -28,7 +28,7 @@ from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError, transient
 from streams.stages.merging.indexed_log import IndexedLog
 from streams.stages.merging.lookups import OpenNearest, found_memories
-from streams.tenancy import is_erased, schema_of_record
+from streams.stages.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
 
@@ -78,10 +78,6 @@ class MergingHandler:
         self._llm = llm
         self._nearest = nearest
         self._indexed_log = indexed_log
-
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        """The tenant in the record's key; empty if it has none."""
-        return record.tenant
 
     def is_erased(self, record: ConsumedRecord) -> bool:
         """Whether a record is a request for an entity that belonged to an erased user.

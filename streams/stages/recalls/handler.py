@@ -18,7 +18,7 @@ from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch, BatchHandler
-from streams.tenancy import is_erased
+from streams.stages.tenancy import is_erased
 
 MAX_TOUCHED: Final = 2000
 """Remembered events of one user. Further events of that day are touched with each recall."""

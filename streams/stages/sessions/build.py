@@ -36,15 +36,14 @@ class SessionsDriver(OrderedDriver):
         context.background.add("session-tail", tail_writer.run)
         context.background.add("message-outcomes", outcome_writer.run)
 
-    async def assign(self, partitions: set[int], generation: int) -> None:
-        """Starts a task for each partition; tails may be written during this generation."""
-        await super().assign(partitions, generation)
-        self._tail_writer.assign(lambda: self._may_write(generation))
-
     async def revoke(self) -> None:
         """Stops all tasks, then the writing of tails, since a running task may add tails."""
         await super().revoke()
         await self._tail_writer.revoke()
+
+    def _on_assigned(self, partitions: set[int], generation: int) -> None:
+        """Allows the writing of tails during this generation."""
+        self._tail_writer.assign(lambda: self._may_write(generation))
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:

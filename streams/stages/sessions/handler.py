@@ -33,7 +33,7 @@ from streams.stages.sessions.partition_rows import CLOCK_KEY, LogTime, marked_ro
 from streams.stages.sessions.provenance import LONG_TEXT, MessageReader, Provenance
 from streams.stages.sessions.tail_writer import OutcomeWriter, TailWriter
 from streams.stages.sessions.windows import SessionMessage, SessionState, WindowBuilder, milliseconds
-from streams.tenancy import erasure_epoch, is_erased, tenant_of
+from streams.stages.tenancy import erasure_epoch, is_erased, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""

@@ -49,7 +49,7 @@ class IdPages:
         if known is None or known.sequence != session.sequence or known.until < self._minute:
             pages = (states.get(page_key(key, number)) for number in range(session.oldest_page, session.newest_page + 1))
             known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
-            self._known.put(key, known, size=OBJECT_BYTES + len(known.digests))
+            self._known.put(key, known, size=OBJECT_BYTES + known.size)
         return known.contains(digest)
 
     def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, digests: tuple[bytes, ...], offset: int) -> None:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 PAGES: Final = b"#page/"
 """Prefix of the keys of pages; see :mod:`streams.stages.sessions.partition_rows`."""
 
@@ -64,7 +67,7 @@ class DedupPage:
         return DedupPage(now, self.digests + b"".join(digests))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KnownIds:
     """Contents of a session's pages, cached until one of them changes."""
 
@@ -73,16 +76,26 @@ class KnownIds:
     until: int
     """The last minute of the log's time at which all pages count."""
     digests: bytes
+    beginnings: NDArray[np.uint32]
+    """The first four bytes of each digest: a search of 20,000 takes some microseconds, one of the digests themselves a hundred."""
 
     @classmethod
     def of(cls, pages: Iterable[DedupPage], sequence: int, now: int) -> "KnownIds":
         """The ids of the pages that count at the minute ``now``, while window ``sequence`` is open."""
         counting = [page for page in pages if page.counts(now)]
         until = min((page.minute + KNOWN_MINUTES for page in counting), default=now)
-        return cls(sequence, until, b"".join(page.digests for page in counting))
+        digests = b"".join(page.digests for page in counting)
+        return cls(sequence, until, digests, np.frombuffer(digests, np.uint32)[:: DIGEST_BYTES // 4].copy())
+
+    @property
+    def size(self) -> int:
+        """Its bytes in memory."""
+        return len(self.digests) + self.beginnings.nbytes
 
     def contains(self, digest: bytes) -> bool:
         """Whether a digest is known."""
+        if not (self.beginnings == np.frombuffer(digest, np.uint32, count=1)[0]).any():
+            return False
         at = self.digests.find(digest)
         while at > 0 and at % DIGEST_BYTES:
             at = self.digests.find(digest, at + 1)

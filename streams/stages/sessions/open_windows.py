@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from runtime.settings import SessionSettings
-from streams.clock import PartitionClock, Timers
 from streams.engine.state.partition_state import PartitionState
+from streams.stages.clock import PartitionClock, Timers
 from streams.stages.sessions.partition_rows import CLOCK_KEY, LogTime, OpenWindowMark, mark_key
 from streams.stages.sessions.windows import SessionState
 

@@ -21,7 +21,7 @@ from streams.stages.sessions.known_ids import digest_of
 from streams.stages.sessions.open_windows import OpenWindow, OpenWindows
 from streams.stages.sessions.tail_writer import TailWriter
 from streams.stages.sessions.windows import SessionState, milliseconds
-from streams.tenancy import erasure_epoch
+from streams.stages.tenancy import erasure_epoch
 
 _REPORTED_AT_ONCE: Final = 500
 """Sessions that one record names: it has to fit."""

@@ -22,7 +22,7 @@ from runtime.settings import Settings, SigningSettings
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError
 from streams.stages.sessions.windows import SessionMessage, milliseconds
-from streams.tenancy import tenant_of
+from streams.stages.tenancy import tenant_of
 
 LONG_TEXT: Final = 10_000
 """Characters from which markup is removed in a thread: removal takes about half a microsecond for each."""

@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.http.json_http import MAX_SEPARATORS, UNCOUNTED_BYTES, JsonResponse
+from api.http.json_http import MAX_SEPARATORS, UNCOUNTED_BYTES, JsonResponse, separators_in
 from api.http.request_body import MAX_BYTES, MAX_VALUES, json_body
 from api.problems import MEDIA_TYPE, MOST_LISTED, add_problem_handlers
 
@@ -100,6 +100,10 @@ async def test_only_the_first_problems_are_listed(http: httpx.AsyncClient) -> No
 )
 async def test_a_name_given_twice_is_refused(http: httpx.AsyncClient, path: str, body: bytes, name: str) -> None:
     assert await refusal(http, body, path=path) == f"{name}: an object of the body has this name twice; send it once"
+
+
+def test_a_text_has_one_value_more_than_separators() -> None:
+    assert separators_in(b'[{"a": [1, 2]}, {"b": {}}]') == 7
 
 
 @pytest.mark.parametrize("value", [b"[]", b"{}", b"0.0", b'"", ""'])

@@ -6,8 +6,13 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uvicorn.config import Config
+from uvicorn.server import ServerState
 
-from api.limits.timeouts import ConnectionTable, OneWriteTransport
+from api.limits.slow_reader import ReaderWatch
+from api.limits.timeouts import ConnectionTable, OneWriteTransport, bounded_protocol
+from runtime.metrics import Metrics
+from runtime.settings import ServiceSettings
 
 Step = tuple[str, int]
 
@@ -116,3 +121,77 @@ async def test_a_head_without_a_body_is_not_held_back() -> None:
     transport.write(b"HTTP/1.1 204 No Content\r\n\r\n")
     transport.close()
     assert raw.writes[1:] == [b"HTTP/1.1 204 No Content\r\n\r\n", b"closed"]
+
+
+class Connected(asyncio.Transport):
+    """A transport whose client has not read some bytes."""
+
+    def __init__(self, unread: int) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)})
+        self.unread = unread
+        self.ends: list[str] = []
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def is_closing(self) -> bool:
+        return bool(self.ends)
+
+    def close(self) -> None:
+        self.ends.append("closed")
+
+    def abort(self) -> None:
+        self.ends.append("aborted")
+
+
+async def test_a_closed_connection_keeps_no_unread_answer() -> None:
+    config = Config(lambda *_: None, lifespan="off", log_config=None)
+    config.load()
+    protocol = bounded_protocol(ServiceSettings(max_connections=1), Metrics())
+    transports = [Connected(unread) for unread in (0, 1, 0)]
+    for each in transports:
+        protocol(config=config, server_state=ServerState(), app_state={}).connection_made(each)  # type: ignore[call-arg]
+    assert [each.ends for each in transports] == [["closed"], ["aborted"], []]
+    assert transports[2].unread == 0
+
+
+async def test_a_little_reading_does_not_end_the_watch() -> None:
+    config = Config(lambda *_: None, lifespan="off", log_config=None)
+    config.load()
+    protocol = bounded_protocol(ServiceSettings(write_timeout_s=0.01), Metrics())
+    connected, slow = Connected(0), protocol(config=config, server_state=ServerState(), app_state={})  # type: ignore[call-arg]
+    slow.connection_made(connected)
+    connected.unread = 100_000
+    slow.pause_writing()
+    connected.unread = 10_000
+    slow.resume_writing()
+    async with asyncio.timeout(60):
+        while not connected.ends:  # noqa: ASYNC110 - a transport has no event
+            await asyncio.sleep(0.001)
+    assert connected.ends == ["aborted"]
+
+
+async def test_only_a_slow_reader_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.limits.slow_reader.LEAST_READ", 100)
+    unread, cuts = 1000, 0
+
+    def cut_off() -> None:
+        nonlocal cuts
+        cuts += 1
+
+    watch = ReaderWatch(unread=lambda: unread, timeout_s=3600, cut_off=cut_off)
+    watch.note_written(1000)
+    watch.start()
+    for written, left in ((0, 900), (500, 1300), (0, 50), (200, 200), (0, 100), (0, 0)):
+        watch.note_written(written)
+        unread = left
+        watch.start()
+        watch.look()
+        assert not cuts, (written, left)
+    watch.note_written(1000)
+    unread = 1000
+    watch.start()
+    unread = 901
+    watch.look()
+    assert cuts == 1
+    watch.stop()

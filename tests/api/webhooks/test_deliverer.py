@@ -69,3 +69,39 @@ async def test_partitions_assigned_meanwhile_are_read_again() -> None:
         await taking_over
         assert tested._restoring == {PARTITION: {}}
         assert tested._lanes == {}
+
+
+async def test_nothing_begins_while_partitions_are_revoked() -> None:
+    ending, may_end = asyncio.Event(), asyncio.Event()
+
+    async def attempt() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ending.set()
+            await may_end.wait()
+
+    class Consumer:
+        """Has read a record before the revocation."""
+
+        async def getmany(self, **_: object) -> dict[TopicPartition, list[ConsumerRecord[bytes | None, bytes | None]]]:
+            read = delivery(1)
+            value, key = read.to_json(), b"acme/wh_0000#msg_1"
+            return {PARTITION: [ConsumerRecord(PARTITION.topic, 0, 1, 0, 0, key, value, None, len(key), len(value), ())]}
+
+    async with deliverer(tenants_with_webhook("http://127.0.0.1:9/hook")) as tested:
+        await tested.on_partitions_assigned([])
+        tested._admit(delivery())
+        tested._spawn(attempt())
+        await asyncio.sleep(0)
+        revoking = asyncio.create_task(tested.on_partitions_revoked([PARTITION]))
+        await ending.wait()
+        await tested._step(Consumer())
+        assert len(tested._tasks) == 1, "another process may be delivering it"
+        may_end.set()
+        await revoking
+        assert (tested._tasks, tested._lanes, tested._outcomes._waiting) == (set(), {}, [])
+        await tested.on_partitions_assigned([])
+        await tested._step(Consumer())
+        assert len(tested._tasks) == 1
+        await tested.on_partitions_revoked([])

@@ -16,7 +16,7 @@ from memory.positions import LogPosition
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import KafkaSettings, Settings
-from streams.feed import upsert_record
+from streams.stages.feed import upsert_record
 from tests.api.running_service import memory
 from tests.control_log import known_tenants, now_known
 

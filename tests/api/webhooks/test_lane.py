@@ -227,12 +227,29 @@ def test_a_replaced_or_redriven_backlog_is_not_revived() -> None:
 def test_many_dead_letters_end_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.webhooks.lane.MOST_ENDED", 2)
     tested, later = lane(), NOW + MINUTE
-    for offset, died in enumerate((later, NOW, NOW, NOW)):
+    for offset, died in enumerate((later, NOW, NOW, NOW, NOW)):
         tested.take(change(offset, f"m{offset}").model_copy(update={"state": "dead", "dead_at": died}), now=NOW)
     tested.take(change(3, "m3").model_copy(update={"redriven": 1}), now=NOW)
-    assert [each.id for each in tested.end_expired(NOW + EXPIRY)] == ["d1", "d2"]
+    assert [[each.id for each in tested.end_expired(NOW + EXPIRY)] for _ in range(2)] == [["d1", "d2"], ["d4"]]
     assert tested.end_expired(NOW + EXPIRY) == [], "one was redriven, one is younger"
     assert [each.id for each in tested.end_expired(later + EXPIRY)] == ["d0"]
-    tested.take(change(4, "m4"), now=NOW)
     tested.take(change(5, "m5"), now=NOW)
+    tested.take(change(6, "m6"), now=NOW)
     assert [len(tested.end_all()) for _ in range(3)] == [2, 1, 0]
+
+
+def test_an_ended_dead_letter_ends_once() -> None:
+    tested = lane()
+    tested.take(change(0).model_copy(update={"state": "dead", "dead_at": NOW}), now=NOW)
+    assert [each.id for each in tested.end_all()] == ["d0"]
+    assert tested.end_expired(NOW + EXPIRY) == []
+
+
+def test_the_end_of_all_spares_running_deliveries() -> None:
+    tested = lane(concurrency=1)
+    tested.take(change(0, "m0"), now=NOW)
+    tested.take(change(1, "m1"), now=NOW)
+    assert started(tested) == ["d0"]
+    assert [each.id for each in tested.end_all()] == ["d1"]
+    tested.on_delivered("d0")
+    assert tested.end_all() == []

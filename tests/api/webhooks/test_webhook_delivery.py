@@ -21,7 +21,7 @@ from runtime.kafka import OutgoingRecord, Producer, create_topics, read_topic
 from runtime.kafka.client import client_options
 from runtime.metrics import Metrics
 from runtime.settings import Settings, SigningSettings, WebhookSettings
-from streams.feed import upsert_record
+from streams.stages.feed import upsert_record
 from tests.api.running_service import memory
 from tests.api.webhooks.receiver import Received, is_signed, receiving
 from tests.api.webhooks.webhook_flow import dead_letters, delivering, delivering_process, hook, memories, publish, unpublish

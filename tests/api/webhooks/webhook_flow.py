@@ -19,7 +19,7 @@ from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from streams.feed import tombstone_record, upsert_record
+from streams.stages.feed import tombstone_record, upsert_record
 from tests.api.running_service import memory
 from tests.control_log import write
 

@@ -7,7 +7,7 @@ import pytest
 from models.embedding.batching import MicroBatcher
 from models.embedding.embedder import BatchedEmbedder
 from models.embedding.port import Embedding
-from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError, UnusableVectorError
+from models.errors import FailedInputError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError, UnusableVectorError
 from tests.models.embedding.limited_backend import LimitedBackend
 
 
@@ -168,6 +168,50 @@ async def test_an_unusable_vector_fails_no_other_text() -> None:
     outcomes = await asyncio.gather(*(batcher.embed([text]) for text in ("a", "bb", "bad", "cccc")), return_exceptions=True)
 
     assert [type(each) for each in outcomes] == [list, list, InputRefusedError, list]
+
+
+class FailingModel:
+    """Fails with some texts, as an endpoint that answers 500."""
+
+    def __init__(self, *bad: str) -> None:
+        self.bad = set(bad)
+        self.batches: list[list[str]] = []
+
+    async def run(self, texts: Sequence[str]) -> list[Embedding]:
+        self.batches.append(list(texts))
+        if self.bad & set(texts):
+            raise FailedInputError("500")
+        return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
+
+
+@pytest.mark.parametrize("place", [0, 13, 31])
+async def test_only_the_text_that_gets_a_500_fails(place: int) -> None:
+    texts = [f"{number:02}" for number in range(32)]
+    model = FailingModel(texts[place])
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=32)
+
+    outcomes = await asyncio.gather(*(batcher.embed([text]) for text in texts), return_exceptions=True)
+
+    assert [index for index, each in enumerate(outcomes) if isinstance(each, FailedInputError)] == [place]
+    assert sum(isinstance(each, list) for each in outcomes) == 31
+    assert len(model.batches) == 11
+
+
+async def test_an_outage_of_500s_costs_few_requests() -> None:
+    texts = [f"{number:02}" for number in range(96)]
+    model = FailingModel(*texts)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=32)
+
+    outcomes = await asyncio.gather(*(batcher.embed([text]) for text in texts), return_exceptions=True)
+    assert all(isinstance(each, FailedInputError) for each in outcomes)
+    assert len(model.batches) == 9
+    await asyncio.gather(batcher.embed(texts), return_exceptions=True)
+    assert len(model.batches) == 10, "while nothing passes, a batch is not bisected again"
+
+    model.bad = {"05"}
+    await batcher.embed(["11"])
+    outcomes = await asyncio.gather(*(batcher.embed([text]) for text in texts[:32]), return_exceptions=True)
+    assert [index for index, each in enumerate(outcomes) if isinstance(each, FailedInputError)] == [5]
 
 
 async def test_bisection_stops_at_an_outage() -> None:

@@ -1,5 +1,6 @@
 """The refusals of an endpoint: of one text, of a form of request, or of everything for now."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -127,6 +128,17 @@ async def test_a_text_too_long_for_the_model_is_halved(status: int, words: str) 
     expected = np.array([vector("short"), vector("x" * 25), vector("y" * 20)])
     np.testing.assert_allclose([each.dense for each in embeddings], expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5)
     assert ["x" * 25] in [each["input"] for each in requests]
+
+
+@pytest.mark.parametrize(("status", "requests_sent"), [(500, 7), (502, 7), (503, 1), (429, 1)])
+async def test_a_500_of_one_text_fails_no_other(status: int, requests_sent: int) -> None:
+    async with embedder_of(unless("bad".__eq__, lambda: refused(status, "it failed"))) as (embedder, requests):
+        texts = ["a", "bad", "cccc", "ddddd", "eeeeee", "fffffff", "gggggggg", "hhhhhhhhh"]
+        outcomes = await asyncio.gather(*(embedder.embed_documents([text]) for text in texts), return_exceptions=True)
+
+    failed = [text for text, each in zip(texts, outcomes, strict=True) if isinstance(each, TransientModelError)]
+    assert failed == (["bad"] if requests_sent > 1 else texts)
+    assert len(requests) == requests_sent
 
 
 async def test_a_text_too_long_after_four_halvings_is_refused() -> None:

@@ -55,6 +55,10 @@ class ScriptedLog:
     """Changelog rows of more bytes than this are refused."""
     gate: asyncio.Event | None = None
     """Commits wait for it."""
+    stop_gate: asyncio.Event | None = None
+    """Writers wait for it when they stop."""
+    open_writers: int = 0
+    """Writers that were initialized and have not stopped: each holds the partition's local table."""
     waiting: int = 0
     loss: DataLoss | None = None
     last: OffsetAndTimestamp | None = None
@@ -122,6 +126,7 @@ class ScriptedWriter:
             self.log.refused_takeovers -= 1
             raise TransientError("no coordinator", dependency="kafka")
         self.log.epoch += 1
+        self.log.open_writers += self.epoch == 0
         self.epoch = self.log.epoch
         if self.log.loss is not None:
             raise DataLossError(self.log.loss)
@@ -175,6 +180,9 @@ class ScriptedWriter:
         return len(self.log.commits) if rows else NO_OFFSET
 
     async def stop(self) -> None:
+        if self.log.stop_gate is not None:
+            await self.log.stop_gate.wait()
+        self.log.open_writers -= self.epoch > 0
         self.is_stopped = True
 
 

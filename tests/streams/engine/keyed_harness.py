@@ -61,9 +61,6 @@ class DriverHarness:
     def sent(self) -> list[OutgoingRecord]:
         return [output for log in self.logs.values() for output in log.outputs]
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return self.tenants.get(record.offset, "acme")
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         self.handled.append(record.offset)
         if record.offset in self.gates:
@@ -72,7 +69,8 @@ class DriverHarness:
         return answer() if answer else [OutgoingRecord("out", record.key, b"%d" % record.offset)]
 
     async def put(self, offset: int, key: bytes = b"k", *, partition: int = 0, value: bytes = b"value") -> None:
-        await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, key, value, (), 0.0)))
+        tenants_key = self.tenants.get(offset, "acme").encode() + b"/" + key
+        await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, tenants_key, value, (), 0.0)))
 
     async def put_all(self, offsets: Iterable[int]) -> None:
         """Each under its own key."""

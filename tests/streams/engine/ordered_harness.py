@@ -15,6 +15,7 @@ from streams.engine.failures.suspects import JournalEntry
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
+from streams.engine.tasks.batch_interval import BatchInterval, BatchLimits
 from streams.engine.tasks.ordered_task import OrderedTask
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.engine.doubles import LETTERS, ScriptedLog
@@ -104,7 +105,13 @@ class ProcessorHarness:
     """An ordered task and the objects that it works with."""
 
     def __init__(
-        self, log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
+        self,
+        log: ScriptedLog | None = None,
+        left: Iterable[JournalEntry] = (),
+        *,
+        max_queued: int = 100,
+        max_queued_bytes: int = 1_000_000,
+        interval_s: float = 0.0,
     ) -> None:
         journal, self.entries = journal_after(left)
         self.log = ScriptedLog() if log is None else log
@@ -119,7 +126,7 @@ class ProcessorHarness:
             metrics=self.metrics,
             dead_letters_topic=LETTERS,
             flow_control=self.paused,
-            max_records=3,
+            limits=BatchLimits(max_records=3, max_bytes=1000, interval=BatchInterval(minimum_s=interval_s, maximum_s=interval_s)),
             journal=journal,
             clock=self.clock,
             may_write=lambda generation: generation == self.generation,
@@ -157,9 +164,9 @@ class ProcessorHarness:
 
 @asynccontextmanager
 async def ordered_harness(
-    log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), *, max_queued: int = 100, max_queued_bytes: int = 1_000_000
+    log: ScriptedLog | None = None, left: Iterable[JournalEntry] = (), **settings: Any
 ) -> AsyncIterator[ProcessorHarness]:
-    harness = ProcessorHarness(log, left, max_queued=max_queued, max_queued_bytes=max_queued_bytes)
+    harness = ProcessorHarness(log, left, **settings)
     try:
         yield harness
     finally:

@@ -63,16 +63,13 @@ class ParkingHarness:
             load_payload=self.load_payload,
         )
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return (record.key or b"").decode().split("/")[0]
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         self.tries.append(record.offset)
         assert record == self.records[record.offset]
         if record.offset in self.gates:
             await self.gates[record.offset].wait()
         await asyncio.sleep(0)
-        if self.tenant_of(record) in self.without_budget:
+        if record.tenant in self.without_budget:
             raise TransientError("used up", dependency="budget", retry_after_s=0.002, counts_as_attempt=False)
         if record.offset in self.poison:
             raise PoisonRecordError("bad", "always")

@@ -107,8 +107,8 @@ def test_a_record_failing_alone_is_given_up(monkeypatch: pytest.MonkeyPatch, int
     async def scenario() -> None:
         async with deployed(failing_for(*range(broken), error=TransientModelError("500"))) as harness:
             for offset in range(broken):
-                await harness.put(offset, key=b"user %d" % offset)
-                await harness.put(broken + offset, key=b"user %d" % offset)
+                await harness.put(offset, key=b"user-%d" % offset)
+                await harness.put(broken + offset, key=b"user-%d" % offset)
             served = iter(range(100, 200))
             while len(reasons(harness.sent)) < broken:
                 await asyncio.sleep(interval_s)
@@ -129,7 +129,7 @@ def test_a_lone_record_ends_while_pings_are_served(monkeypatch: pytest.MonkeyPat
 
         async with deployed(failing_for(0, error=TransientModelError("500")), serves) as harness:
             for offset in range(3):
-                await harness.put(offset, key=b"the only user")
+                await harness.put(offset, key=b"the-only-user")
             await done(harness, within_s=600)
             assert (reasons(harness.sent), harness.extracted) == ([b"gave_up"], {1, 2})
             assert harness.tries[0] > harness.maximum_attempts

@@ -48,9 +48,6 @@ class SlowHandler:
         self.topic = topic
         self.handled: set[bytes] = set()
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return "acme"
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         await asyncio.sleep(0.005)
         self.handled.add(record.value or b"")

@@ -3,7 +3,7 @@
 import asyncio
 
 from runtime.kafka import OutgoingRecord
-from streams.errors import FencedError, NotReadyError, PoisonRecordError, TransientError
+from streams.errors import FencedError, NotReadyError, PoisonRecordError, TransientError, WaitedTooLongError
 from tests.streams.engine.keyed_harness import SLOTS, SPAN, driver_harness, failing, reasons
 from tests.streams.harness import until
 
@@ -405,7 +405,7 @@ async def test_a_record_that_waits_holds_no_slot() -> None:
         ready.set_result(None)
         await harness.drained()
         assert harness.handled.count(0) == 2
-        assert [output.value for output in harness.sent if output.key == b"0"] == [b"0", b"%d" % SLOTS]
+        assert [output.value for output in harness.sent if output.key == b"acme/0"] == [b"0", b"%d" % SLOTS]
         assert harness.log.next_offset == SLOTS + 2
 
 
@@ -427,6 +427,23 @@ async def test_a_wait_is_no_failure() -> None:
         assert dict(letter.headers)["varve-dlq-tries"] == b"1"
 
 
+async def test_a_wait_gives_its_trial_back() -> None:
+    async with driver_harness(reset_s=0.2) as harness:
+        harness.answers = {offset: failing(TransientError("away", dependency="llm")) for offset in range(6)}
+        await harness.put_all(range(6))
+        await until(lambda: len(harness.handled) >= 2 * SLOTS)
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        harness.answers |= {offset: failing(NotReadyError("others work", ready=ready)) for offset in range(6, 39)}
+        await harness.put_all(range(6, 39))
+        for offset in range(6):
+            del harness.answers[offset]
+        # Without their giving it back, a trial each reset would take longer.
+        await until(lambda: (harness.log.next_offset or 0) >= 6, deadline_s=5)
+        harness.answers.clear()
+        ready.set_result(None)
+        await harness.drained()
+
+
 async def test_a_revoked_wait_is_handled_by_its_redelivery() -> None:
     async with driver_harness() as harness:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -444,7 +461,7 @@ async def test_a_revoked_wait_is_handled_by_its_redelivery() -> None:
 
 async def test_poison_that_may_wait_becomes_no_dead_letter() -> None:
     async with driver_harness() as harness:
-        harness.answers[0] = failing(PoisonRecordError("unreadable_tenant", "damaged", can_wait=True))
+        harness.answers[0] = failing(WaitedTooLongError("unreadable_tenant", "damaged"))
         harness.tenants[0] = "broken"
         await harness.put(0)
         await harness.put(1, b"other")

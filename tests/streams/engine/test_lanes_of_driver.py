@@ -10,7 +10,7 @@ from tests.streams.harness import until
 
 
 def user_of(record: ConsumedRecord) -> bytes:
-    return (record.key or b"").split(b"/")[0]
+    return (record.key or b"").split(b"/")[1]
 
 
 async def test_lanes_run_side_by_side_each_in_order() -> None:

@@ -356,6 +356,18 @@ async def test_a_batch_is_bounded_in_bytes() -> None:
         assert harness.behaviour.handled == [[0, 1], [2], [3], [4, 5]], "a larger record goes alone"
 
 
+async def test_a_full_batch_does_not_wait_for_the_interval() -> None:
+    async with ordered_harness(interval_s=3600.0) as harness:
+        harness.put(*(harness.record(offset) for offset in range(9)))
+        harness.processor.start()
+        await harness.finished()
+        harness.put(harness.record(9))
+        await asyncio.sleep(0)
+        harness.put(*(harness.record(offset) for offset in range(10, 12)))
+        await harness.finished()
+        assert harness.behaviour.handled == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+
+
 async def test_finishing_ends_the_batch_and_begins_no_other() -> None:
     async with ordered_harness() as harness:
         gate = harness.log.gate = asyncio.Event()

@@ -43,9 +43,6 @@ class EvictingHarness:
         )
         self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, load_payload=self.load_payload)
 
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        return "acme"
-
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         await asyncio.sleep(0)
         self.peak_payloads = max(self.peak_payloads, sum(not each.is_evicted for each in self.records))

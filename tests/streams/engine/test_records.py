@@ -1,4 +1,4 @@
-"""The headers that a record passes to its outputs."""
+"""A record's tenant, and the headers that it passes to its outputs."""
 
 import pytest
 
@@ -33,3 +33,10 @@ def test_forwarded_record_keeps_its_headers() -> None:
     forwarded = propagate_context(OutgoingRecord("varve.messages", b"k", b"v", record.headers), record.context)
     assert forwarded.headers == ((TRACEPARENT, TRACE), (PRODUCED_AT, b"1700000000500"))
     assert propagate_context(forwarded, record.context) == forwarded
+
+
+@pytest.mark.parametrize(
+    ("key", "tenant"), [(b"globex/ann", "globex"), (b"a%2Fb", "a/b"), (None, ""), (b"", ""), (b"\xff", ""), (b"a//b", "")]
+)
+def test_tenant_is_the_first_part_of_the_key(key: bytes | None, tenant: str) -> None:
+    assert ConsumedRecord("varve.windows", 0, 0, key, None, (), 0.0).tenant == tenant

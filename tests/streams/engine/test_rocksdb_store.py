@@ -47,14 +47,16 @@ def files_with(folder: Path, word: bytes) -> list[str]:
     return sorted(each.name for each in folder.rglob("*") if each.is_file() and word in each.read_bytes())
 
 
+@pytest.mark.parametrize("restarts", [0, 1])
 @pytest.mark.parametrize("key", [b"a " + WORD, b"z " + WORD])
-async def test_a_compaction_removes_keys_from_every_file(tmp_path: Path, key: bytes) -> None:
+async def test_a_compaction_removes_keys_from_every_file(tmp_path: Path, key: bytes, restarts: int) -> None:
     """The manifest has the first and the last key of each file."""
     table = RocksDBStore(tmp_path / "0")
     table.open()
     table.write([StateChange(key, b"value"), StateChange(b"other", b"stays")], 1)
-    table.close()
-    table.open()
+    for _ in range(restarts):
+        table.close()
+        table.open()
     compaction = TableCompaction(table, name="entities/0")
     compaction.announce()
     table.write([StateChange(key, None)], 2)

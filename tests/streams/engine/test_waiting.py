@@ -44,7 +44,7 @@ async def test_processors_end_their_interval_together() -> None:
     woken = []
 
     async def processor() -> None:
-        await interval.wait(since, is_behind=False)
+        await interval.wait(since, is_behind=False, is_full=asyncio.Event())
         woken.append(time.monotonic())
 
     await asyncio.gather(processor(), processor(), processor())
@@ -54,14 +54,14 @@ async def test_processors_end_their_interval_together() -> None:
 async def test_late_processor_waits_the_maximum_interval() -> None:
     interval = BatchInterval(minimum_s=0.0, maximum_s=0.05)
     since = time.monotonic()
-    await interval.wait(since, is_behind=False)
-    await interval.wait(since, is_behind=True)
+    await interval.wait(since, is_behind=False, is_full=asyncio.Event())
+    await interval.wait(since, is_behind=True, is_full=asyncio.Event())
     assert int(time.monotonic() / 0.05) > int(since / 0.05)
 
 
 async def test_first_record_after_silence_does_not_wait() -> None:
     async with asyncio.timeout(60):
-        await BatchInterval(minimum_s=3600, maximum_s=3600).wait(time.monotonic() - 3601, is_behind=True)
+        await BatchInterval(minimum_s=3600, maximum_s=3600).wait(time.monotonic() - 3601, is_behind=True, is_full=asyncio.Event())
 
 
 class FakeClock:

@@ -81,7 +81,7 @@ async def test_a_replay_only_resets_backwards_where_asked(flow: Settings) -> Non
     assert await replay(flow, "entities", ReplayStart()) == {}, "it has handled nothing"
     contributions = await _ends(flow, flow.topic("contributions"))
     await ConsumerGroups(kafka=flow.kafka).commit(STAGES["entities"].group(flow.kafka.topic_prefix), contributions)
-    with pytest.raises(ReplayRefusedError, match=r"events has \d+ records before it"):
+    with pytest.raises(ReplayRefusedError, match=r"events has \d+ records? before it"):
         await replay(flow, "entities", ReplayStart())
     with pytest.raises(ReplayRefusedError, match="only be replayed from the beginning"):
         await replay(flow, "sessions", ReplayStart(offset=4))

@@ -23,7 +23,7 @@ from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
 from streams.stages.sessions.tail_writer import OutcomeWriter
 from streams.stages.sessions.windows import SessionState
-from streams.tenancy import schema_at
+from streams.stages.tenancy import schema_at
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
 
 TENANT = "acme"

@@ -10,12 +10,12 @@ from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
-from streams.errors import TransientError
+from streams.errors import TransientError, WaitedTooLongError
 from streams.stages.entities.codec import EntityCodec
 from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
-from streams.tenancy import LONGEST_WAIT_S
+from streams.stages.tenancy import LONGEST_WAIT_S, tenant_of
 from tests.control_log import known_tenants
 from tests.streams.harness import PartitionHarness, contributed, delivered
 from tests.streams.merged_remarks import SCHEMA, extraction
@@ -68,6 +68,17 @@ async def test_an_unreadable_tenant_stalls_no_other_for_long(settings: Settings)
     shown = (await entities.process([redriven(contributions[0], 9)])).outputs
     (memory,) = [Memory.model_validate(change.memory) for change in map(_change, (each.value for each in shown)) if change.memory]
     assert memory.properties["remarks"] == 2, "a redrive after a later contribution is applied"
+
+
+def test_records_may_wait_where_they_delay_nobody() -> None:
+    """As dead letters of extraction and merging, they would need a redrive for a document that is soon repaired."""
+    tenants, key = known_tenants({BROKEN: SCHEMA}), tenant_key(BROKEN)
+    state = tenants._view.state
+    state.take(key, b"{", offset=0)
+    state.unreadable_since[key] -= LONGEST_WAIT_S
+    with pytest.raises(WaitedTooLongError) as caught:
+        tenant_of(tenants, BROKEN)
+    assert caught.value.reason == "unreadable_tenant"
 
 
 def _change(value: bytes | None) -> MemoryChange:

@@ -1,6 +1,7 @@
 """Export files: arrays, pages, lines and archives are read item by item."""
 
 import json
+import random
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.errors import ImportFileError
-from varve.imports import files
+from varve.imports import json_values
 from varve.imports.files import ExportFile
 
 items = st.lists(
@@ -66,11 +67,33 @@ def test_an_archive_has_all_conversation_files(tmp_path: Path) -> None:
         (b'[{"a": "caf\xe9"}]', "item 1: not in UTF-8: convert the file, for example with `iconv"),
         (b"[" + b"[" * 100_000 + b"]" * 100_000 + b"]", "item 1: "),
         (b"PK\x03\x04rubbish", "damaged or encrypted ZIP archive"),
+        (b"[{}, %s]" % (b"7" * 100_000), "item 2: a number is too large"),
+        (b"[{}, %s, {}]" % (b"7" * 70_000), "item 2: a number is too large"),
+        (b"[{}, 1e%s]" % (b"9" * 30), "item 2: a number is too large"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, content: bytes, reason: str) -> None:
     with pytest.raises(ImportFileError, match=reason):
         values(written(tmp_path / "export.json", content))
+
+
+def test_many_digits_in_a_text_are_read(tmp_path: Path) -> None:
+    found = [{"a": 2**62, "b": 0.5}, {"pi": "3" * 100_000}, {"a": 2.5}]
+    assert values(written(tmp_path / "export.json", json.dumps(found))) == found
+    page = written(tmp_path / "page.json", json.dumps({"count": 5, "results": found}))
+    assert (values(page, "results"), page.on_other_pages(("results",), 3)) == (found, 2)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_archives_are_refused(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("conversations.json", json.dumps([{"a": random.Random(0).randbytes(2000).hex()}]))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:80] + b"\xff" * 60 + whole[140:])
+    for read in (values, lambda file: list(file.lines("conversations.json"))):
+        with pytest.raises(ImportFileError, match=r"export\.zip"):
+            read(ExportFile(path))
 
 
 def test_missing_files_and_archives_without_conversations_are_named(tmp_path: Path) -> None:
@@ -84,7 +107,7 @@ def test_missing_files_and_archives_without_conversations_are_named(tmp_path: Pa
 
 @pytest.mark.parametrize("value", ['"%s"' % ("x" * 1_500_000), "[%s0]" % ("0," * 700_000), "1,%s2" % (" " * 1_500_000)])
 def test_an_item_larger_than_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr(files, "LARGEST_ITEM", 1_000_000)
+    monkeypatch.setattr(json_values, "LARGEST_ITEM", 1_000_000)
     small = ",".join(['{"a": "%s"}' % ("x" * 300_000)] * 5)
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

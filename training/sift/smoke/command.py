@@ -20,19 +20,19 @@ from typing import Any, Final
 import orjson
 
 from training.runs import Run, RunError
-from training.sift import optimise
-from training.sift.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
-from training.sift.curriculum import ANCHOR, CURRICULUM, choose, scores_of
-from training.sift.evaluate import evaluate_baselines, judged_examples
-from training.sift.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
-from training.sift.optimise import reward_options
-from training.sift.proxies import require_torch
-from training.sift.report import write_report
-from training.sift.reward import REWARDS, answered_examples, reward_all
-from training.sift.rewarding import Reward
+from training.sift.data.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
+from training.sift.evaluation.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
+from training.sift.evaluation.evaluate import evaluate_baselines, judged_examples
+from training.sift.evaluation.report import write_report
+from training.sift.learning import optimise
+from training.sift.learning.curriculum import ANCHOR, CURRICULUM, choose, scores_of
+from training.sift.learning.optimise import reward_options
+from training.sift.learning.warm_up import MODEL, WarmUpExample, train_on_examples
+from training.sift.models.proxies import require_torch
+from training.sift.rewards.reward import REWARDS, answered_examples, reward_all
+from training.sift.rewards.rewarding import Reward
 from training.sift.smoke.sizes import PRETRAINED, SIZES, Size
 from training.sift.smoke.task import RANKED, SESSIONS, ScriptedLLM, look_ups, teacher_answer, users_of
-from training.sift.warm_up import MODEL, WarmUpExample, train_on_examples
 
 SUMMARY: Final = "tests whether training works: a small model, trained from random weights on a generated task"
 MIN_NDCG: Final = 0.8
@@ -105,7 +105,7 @@ def trained(root: Run, variant: Variant, size: Size, *, seed: int, bf16: bool, b
         bf16: Whether to compute in bfloat16.
         base: A pretrained model to begin with. None: random weights.
     """
-    from training.sift.local_model import LocalModel
+    from training.sift.models.local_model import LocalModel
 
     direct = bool(variant.changed.get("direct", False))
     warm = Run(root.folder / ("direct" if direct else PAPER.name))

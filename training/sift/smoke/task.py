@@ -12,8 +12,8 @@ from typing import Final
 
 from retrieval.session_ranking.coarse_filter import bm25_scores
 from retrieval.session_ranking.sessions import SessionKey, SessionText
-from training.sift.examples import Example, ShownSession, UserExamples
-from training.sift.working_llm import WorkingTask
+from training.sift.data.examples import Example, ShownSession, UserExamples
+from training.sift.rewards.working_llm import WorkingTask
 
 PEOPLE: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
 DOGS: Final = ("ace", "coco", "duke", "hugo", "lola", "rex")
@@ -98,7 +98,7 @@ class ScriptedLLM:
     """A working LLM that is a script."""
 
     def answers(self, tasks: Sequence[WorkingTask]) -> list[str]:
-        """See :meth:`training.sift.working_llm.WorkingLLM.answers`."""
+        """See :meth:`training.sift.rewards.working_llm.WorkingLLM.answers`."""
         return [scripted_answer(each.query, [line for lines in each.sessions for line in lines], answer=each.right) for each in tasks]
 
 

@@ -5,7 +5,6 @@ import { useState } from "react";
 import { erasuresQuery, type Erasure } from "@/api/erasures";
 import { hasRole, usePrincipal } from "@/api/session";
 import { useTenant } from "@/shell/tenant";
-import { Badge, type Tone } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Ago } from "@/ui/Moment";
@@ -14,6 +13,7 @@ import { Empty, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
 import { EraseDialog } from "./EraseDialog";
+import { ErasureState } from "./ErasureState";
 import { Receipt } from "./Receipt";
 import { UserSearch, useSubjects } from "./UserSearch";
 
@@ -86,16 +86,4 @@ function NeverErased({ user, tenant }: { user: string; tenant: string | null }) 
       {tenant ? `In the tenant ${tenant}. ` : ""}User ids are exact: capitals and spaces count.
     </Empty>
   );
-}
-
-export function ErasureState({ erasure }: { erasure: Erasure }) {
-  const [tone, text] = stateOf(erasure);
-  return <Badge tone={tone}>{text}</Badge>;
-}
-
-function stateOf(erasure: Erasure): [Tone, string] {
-  if (erasure.remains.length > 0) return ["bad", "something remains"];
-  if (erasure.finished_at !== null) return ["good", "erased and verified"];
-  if (erasure.problem !== null) return ["bad", "failed"];
-  return erasure.running ? ["accent", "in progress"] : ["warn", "waits for a process"];
 }

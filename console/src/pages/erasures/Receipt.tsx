@@ -4,7 +4,7 @@ import { Facts } from "@/ui/Facts";
 import { inWords } from "@/ui/format";
 import { Ago } from "@/ui/Moment";
 
-import { ErasureState } from "./ErasuresPage";
+import { ErasureState } from "./ErasureState";
 
 export function Receipt({ erasure }: { erasure: Erasure }) {
   return (

@@ -8,7 +8,7 @@ import { TextArea, TextField } from "@/ui/Field";
 import { notify } from "@/ui/notices";
 import { ErrorNote } from "@/ui/states";
 
-import type { ChangeProps } from "./MemoryActions";
+import type { ChangeProps } from "./changes";
 
 /** Replaces fields of a memory. Only changed fields are sent. */
 export function CorrectDialog({ memory, onClose, onDone }: ChangeProps) {

@@ -6,14 +6,11 @@ import { hasScope, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 
+import type { ChangeProps, Done } from "./changes";
 import { CorrectDialog } from "./CorrectDialog";
 import { isInvalid } from "./invalid";
-import type { Remaining } from "./RemainingDialog";
 
 type Change = "correct" | "invalidate" | "revert" | "delete";
-
-/** Reports what was done, where the old content is left, and whether the memory was deleted. */
-export type Done = (title: string, remaining?: Remaining[] | null, isGone?: boolean) => void;
 
 /** The changes of a memory. Only events can be invalidated or deleted: other memories are made of events. */
 export function MemoryActions({ memory, onDone }: { memory: Memory; onDone: Done }) {
@@ -56,12 +53,6 @@ export function MemoryActions({ memory, onDone }: { memory: Memory; onDone: Done
       {asking === "delete" && <Delete {...props} />}
     </div>
   );
-}
-
-export interface ChangeProps {
-  memory: Memory;
-  onClose: () => void;
-  onDone: Done;
 }
 
 function Revert({ memory, onClose, onDone }: ChangeProps) {

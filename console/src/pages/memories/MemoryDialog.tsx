@@ -11,10 +11,11 @@ import { notify } from "@/ui/notices";
 import { Empty, QueryState } from "@/ui/states";
 import { Tabs } from "@/ui/Tabs";
 
+import type { Done } from "./changes";
 import { EvidenceTab } from "./EvidenceTab";
 import { HistoryTab } from "./HistoryTab";
 import { isInvalid } from "./invalid";
-import { MemoryActions, type Done } from "./MemoryActions";
+import { MemoryActions } from "./MemoryActions";
 import { MemoryFacts } from "./MemoryFacts";
 import { Content, TypeBadge } from "./MemoryTable";
 import { RemainingDialog, type Remaining } from "./RemainingDialog";

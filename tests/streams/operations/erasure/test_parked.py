@@ -83,7 +83,7 @@ async def test_windows_of_a_stopped_generation_remain(flow: Settings, user: Eras
     await park(flow, group, WINDOWS, MARKED, b"{}")
     await wait(flow, user)
     assert user.problem is None
-    assert user.remains == (f"1 windows that the stopped workers of {group} have parked: removed when these workers run again",)
+    assert user.remains == (f"1 window that the stopped workers of {group} have parked: removed when these workers run again",)
     assert user.kept_changelogs == {changelog_topic(group)}
 
 
@@ -123,7 +123,7 @@ async def test_a_shared_window_with_the_user_remains(flow: Settings, user: Erase
     group = STAGES["extraction"].group(flow.kafka.topic_prefix, NEW)
     await park(flow, group, WINDOWS, SHARED_KEY, shared_window("another", USER, last_offset=REACH - 1))
     await wait(flow, user)
-    assert user.remains == (f"1 windows that the stopped workers of {group} have parked: removed when these workers run again",)
+    assert user.remains == (f"1 window that the stopped workers of {group} have parked: removed when these workers run again",)
 
 
 async def test_a_running_workers_shared_window_stops_the_receipt(flow: Settings, user: ErasedUser) -> None:
@@ -163,7 +163,7 @@ async def test_a_question_about_the_user_stops_the_receipt(flow: Settings, user:
     await park(flow, STAGES["merging"].group(flow.kafka.topic_prefix), MERGES, b"k", question(user, user_name=asked_for))
     await wait(flow, user)
     assert user.problem is not None
-    assert "1 questions that may quote user" in user.problem
+    assert "in 1 question, parked for the tenant's budget" in user.problem
     assert "Raise the budget or wait" in user.problem
 
 

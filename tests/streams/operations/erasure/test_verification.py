@@ -81,14 +81,14 @@ async def test_nothing_left_is_no_problem(user: ErasedUser) -> None:
 async def test_records_before_the_erasure_prevent_a_receipt(user: ErasedUser, topic: str) -> None:
     await checked(user, (TOPICS[topic], BEGAN - 1, encode_key(TENANT, "m-1")))
     assert user.problem is not None
-    assert f"has left 1 records in varve.{topic}, so there is no receipt: run the command again" in user.problem
+    assert f"has left 1 record in varve.{topic}, so there is no receipt: run the command again" in user.problem
 
 
 @pytest.mark.parametrize("stage", ["extraction", "events", "entities", "merging", "recalls"])
 async def test_an_older_row_stops_the_receipt(user: ErasedUser, stage: str) -> None:
     await checked(user, (changelog(stage), BEGAN - 1, encode_key(TENANT, "m-1")))
     assert user.problem is not None
-    assert f"1 records in varve.{stage}-changelog" in user.problem
+    assert f"1 record in varve.{stage}-changelog" in user.problem
 
 
 async def test_the_new_life_is_no_problem(user: ErasedUser) -> None:
@@ -107,13 +107,13 @@ async def test_late_results_of_an_erased_window_stop_the_receipt(user: ErasedUse
     late = encode_key(TENANT, WINDOW.events[0].id), published_key(WINDOW.window_id, "")
     await checked(user, (TOPICS["memories"], BEGAN, late[0]), (changelog("events"), BEGAN, late[1]))
     assert user.problem is not None
-    assert "1 records in varve.events-changelog, 1 records in varve.memories" in user.problem
+    assert "1 record in varve.events-changelog, 1 record in varve.memories" in user.problem
 
 
 async def test_memories_only_in_the_store_prevent_a_receipt(user: ErasedUser) -> None:
     await checked(user, stored=[event("e-1")])
     assert user.problem is not None
-    assert "1 records in vector store" in user.problem
+    assert "1 record in vector store" in user.problem
 
 
 def step(reached: ErasedUser, user: str | None, number: int) -> HistoryEntry:
@@ -130,7 +130,7 @@ async def test_history_that_the_store_has_stops_the_receipt(user: ErasedUser) ->
     assert user.problem is None
     await checked(user, history=[step(user, "another", 1), step(user, USER, 2)])
     assert user.problem is not None
-    assert "1 records in vector store" in user.problem
+    assert "1 record in vector store" in user.problem
 
 
 async def test_history_of_the_new_life_is_no_problem(user: ErasedUser) -> None:

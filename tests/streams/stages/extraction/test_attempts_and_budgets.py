@@ -19,7 +19,7 @@ from memory.schema.model import MemorySchema
 from runtime.clocks import ManualClock
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.errors import PoisonRecordError, TransientError
-from streams.model_calls import TenantBudgets
+from streams.stages.model_calls import TenantBudgets
 from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT
 from tests.streams.harness import plain_settings

@@ -36,12 +36,11 @@ from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from stores.build import build_store
 from streams.errors import PoisonRecordError, TransientError
-from streams.tenancy import weight_of
+from streams.stages.tenancy import weight_of
 from tests.control_log import now_known
 from tests.extraction.embedders import RefusingEmbedder
 from tests.redis_server import SilentRedis
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
-from tests.streams.harness import delivered
 from tests.streams.stages.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
 
@@ -195,13 +194,6 @@ async def test_an_extraction_has_the_drops_of_its_generation(settings: Settings,
     now_known(tenants, lambda draft: set_tenant(draft, TENANT, drops=(Drops(generation="", count=2),)))
     after = await stage.handle(window_record())
     assert [Extraction.from_json(each.value or b"").drops for each in (*before, *after)] == [0, 2]
-
-
-def test_a_records_tenant_comes_from_its_key(settings: Settings, tenants: TenantDirectory) -> None:
-    stage = new_handler(settings, tenants, ScriptedExtractor())
-    assert stage.tenant_of(window_record("globex")) == "globex"
-    for key in (None, b"", b"\xff", b"a//b"):
-        assert stage.tenant_of(delivered("windows", 0, key, None)) == ""
 
 
 def test_a_tenants_weight_comes_from_the_control_log(tenants: TenantDirectory) -> None:

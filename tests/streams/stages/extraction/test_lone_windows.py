@@ -12,7 +12,7 @@ from models.llm.build import build_llm
 from models.llm.telemetry import LLMMetrics
 from models.llm.usage import DiscardedUsage
 from runtime.settings import DeliverySettings, LLMSettings, Settings
-from streams.model_calls import llm_serves
+from streams.stages.model_calls import llm_serves
 from tests.models.llm.raw_endpoint import chunk, refusal, replying_endpoint, stream_of, streamed
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.engine.keyed_harness import DriverHarness, reasons

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.clock import MOST_DUE, PartitionClock, Timers
+from streams.stages.clock import MOST_DUE, PartitionClock, Timers
 
 SECOND = 1000
 

@@ -1,0 +1,1 @@
+"""Evaluation of trained proxies: next to other rankings, and without one part each."""

@@ -1,0 +1,1 @@
+"""Models that the kit asks, loads, converts and exports."""
