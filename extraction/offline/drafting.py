@@ -13,7 +13,6 @@ from extraction.drafts import Draft, DropCounter, EventDraft, SegmentDraft
 from extraction.offline.events.event_types import TypeChooser
 from extraction.offline.events.keywords import MAX_OF_EVENT, KeywordRanker
 from extraction.offline.events.properties import TASTES, properties_of, tastes_in
-from extraction.offline.events.statement_kinds import KindModel
 from extraction.offline.events.tool_events import stated_type
 from extraction.offline.events.wording import event_content, event_date_of
 from extraction.offline.facts.endings import Ending
@@ -97,7 +96,6 @@ def draft_of(
     embeddings: Mapping[str, Embedding],
     type_embeddings: Sequence[Embedding],
     place_scores: Mapping[str, float],
-    kinds: KindModel | None,
     window: Window,
     schema: MemorySchema,
     context: ExtractionContext,
@@ -109,7 +107,6 @@ def draft_of(
         embeddings: Of each of the window's ``texts.distinct()``.
         type_embeddings: Of the schema's event types, as :func:`extraction.offline.events.event_types.type_text` words them.
         place_scores: Of :meth:`ReadWindow.named_places`.
-        kinds: Says what kind a statement is; None if no passage states anything.
         window: The window.
         schema: The tenant's.
         context: Known entities and the session's earlier events.
@@ -122,7 +119,7 @@ def draft_of(
     facts, endings = believed(read.facts, read.endings, place_scores)
     home_turns = {fact.message for fact in facts if fact.field is Field.HOME}
     tastes = [fact for fact in facts if fact.field in TASTES]
-    chooser = TypeChooser(schema.event_types, type_embeddings, turns, kinds)
+    chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
         call = turns[passage.turn_index].message.tool_call

@@ -10,7 +10,6 @@ from extraction.deduplication import Thresholds, candidates_of
 from extraction.drafts import Draft
 from extraction.offline.drafting import draft_of, may_hold_repetitions, read_window, without_repetitions
 from extraction.offline.events.event_types import type_text
-from extraction.offline.events.statement_kinds import StatementKinds
 from extraction.offline.facts.places import PlaceScores
 from extraction.offline.facts.profile_facts import edited_entities
 from extraction.port import EntityName, ExtractionContext
@@ -40,7 +39,6 @@ class OfflineExtractor:
         self._embedder = embedder
         self._thresholds = thresholds
         self._places = PlaceScores(embedder)
-        self._kinds = StatementKinds(embedder)
         prepare()
 
     @property
@@ -67,14 +65,12 @@ class OfflineExtractor:
         embeddings = dict(zip(texts, await self._embedder.embed_documents(texts), strict=True))
         type_embeddings = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
         place_scores = await self._places.of(read.named_places())
-        kinds = await self._kinds.fitted() if any(each.statements for each in read.passages) else None
         draft = await asyncio.to_thread(
             draft_of,
             read,
             embeddings=embeddings,
             type_embeddings=type_embeddings,
             place_scores=place_scores,
-            kinds=kinds,
             window=window,
             schema=schema,
             context=context,

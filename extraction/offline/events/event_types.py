@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 
 from extraction.offline.events.property_roles import Meaning, meaning_of, name_words
-from extraction.offline.events.statement_kinds import KindModel
 from extraction.offline.events.tool_events import FALLBACK, stated_type
-from extraction.offline.events.type_forms import form_of, is_of_tastes, kind_of_type, open_form_of, sure_form_of
+from extraction.offline.events.type_forms import form_of, is_of_tastes, open_form_of, sure_form_of
 from extraction.offline.turns import Passage, Turn
 from memory.records import ToolCall
 from memory.records.message import STATEMENT
@@ -50,7 +49,7 @@ class TypeChooser:
     A statement gets another type only if it is plain and far nearer to that type than to ``fact`` and to any other, and if it has the
     form that the type's name demands: a preference a verb of taste, a plan a future, a workout a past. Each sentence is looked at by
     itself. Of an open form, any word may fill the slot ("I feel ..."), and the type must be the nearest. A taste that the profile takes
-    is a preference in any words. What no form takes has the kind of the nearest example statements, if it is clear. Nearness is the cosine of the dense vectors plus the late interaction, the mean over the message's
+    is a preference in any words. Nearness is the cosine of the dense vectors plus the late interaction, the mean over the message's
     tokens of their best match among the type's.
 
     Tool calls go to a type made for them, and nothing else does; without such a type they are facts. A type whose events the application
@@ -61,15 +60,11 @@ class TypeChooser:
         event_types: Of the schema.
         embeddings: Of each type's :func:`type_text`, in the same order.
         turns: Of the window.
-        kinds: Says what kind a statement is, where no form does.
     """
 
-    def __init__(
-        self, event_types: Sequence[EventType], embeddings: Sequence[Embedding], turns: Sequence[Turn], kinds: KindModel | None
-    ) -> None:
+    def __init__(self, event_types: Sequence[EventType], embeddings: Sequence[Embedding], turns: Sequence[Turn]) -> None:
         types = list(zip(event_types, embeddings, strict=True))
         self._event_types = event_types
-        self._kinds = kinds
         self._for_tools = _Candidates([each for each in types if is_for_tool_calls(each[0])])
         words = [each for each in types if not is_for_tool_calls(each[0])]
         calls = [turn.message.tool_call for turn in turns if turn.message.tool_call is not None]
@@ -123,8 +118,7 @@ class TypeChooser:
                 return nearest_words[1]
         if states_taste:
             return next((each for _, each in ranked if is_of_tastes(each.name)), fallback[1])
-        kind = None if self._kinds is None else self._kinds.kind_of(embedding.dense, passage.statements)
-        return next((each for _, each in ranked if kind is not None and kind_of_type(each.name) == kind), fallback[1])
+        return fallback[1]
 
 
 def _has_form(passage: Passage, form: re.Pattern[str]) -> bool:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from extraction.offline.events import statement_kinds
 from extraction.offline.events.property_roles import normalized_name
 from extraction.offline.grammar.life_forms import LIFE_EVENT
 from extraction.offline.grammar.patterns import any_of, listed
@@ -177,8 +176,3 @@ def open_form_of(type_name: str) -> re.Pattern[str] | None:
 def is_of_tastes(type_name: str) -> bool:
     """Whether an event type takes tastes."""
     return normalized_name(type_name) in _TASTE_TYPES
-
-
-def kind_of_type(type_name: str) -> str | None:
-    """The kind of statements that an event type takes, of :mod:`extraction.offline.events.statement_kinds`; None if its name has none."""
-    return statement_kinds.kind_of_type(normalized_name(type_name))
