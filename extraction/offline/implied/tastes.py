@@ -147,7 +147,7 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         _felt,
     ),
     # the writer is the subject
-    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
+    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|take|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
     (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", DISLIKE),
     (
         rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited"
@@ -166,10 +166,9 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         AVOID,
     ),
     (
-        r"^(?:i|we)(?: have|['’]ve)(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten) (?:an? |any |a drop of"
-        r" )?(?P<x>(?:cigarettes?|cigars?|drinks?|pints?|beers?|alcohol|booze|smokes?|meat|sugar|chocolate|coffee"
-        r"|caffeine|soda|coke|dairy|gluten|bread)"
-        r"(?: or (?:an? )?[a-z]+)?) (?:in|for|since) ",
+        rf"^(?:i|we)(?: have|['’]ve)?(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten) (?:an? |any |a drop of )?(?:{EATEN}"
+        r"|(?P<smoke>cigarettes?|cigars?|drinks?|pints?|smokes?)) (?:(?:in|for) (?:[\w-]+ ){1,4}?(?:years?|decades|ages)"
+        r"|since (?:\d{4}|(?:my )?(?:childhood|school|university|uni|college|twenties|thirties)|(?:i|we) (?:was|were)))\b",
         AVOID,
     ),
     (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){THING}{END}", DISLIKE),
@@ -221,13 +220,14 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         DISLIKE,
     ),
     (
-        r"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly"
+        r"^(?:i(?:['’]m| am|['’]ve always been| have always been) |(?=more of an? ))(?:more |very much |definitely |totally |strictly"
         r" |firmly |such |just |really |still |always |much more |usually |mostly )*(?:of )?an? (?:big |huge"
         rf" |real |proper |total |true |committed )*{PERSON} "
         r"(?:man|woman|person|guy|girl|gal|drinker|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac"
         rf"|purist|lover|fan|type|household|family){END}",
         LIKE,
     ),
+    (rf"^(?:(?:big|total|huge|proud) )*{PERSON} (?:man|woman|person|guy|girl|drinker|lover|fan) here{END}", LIKE),
     (
         rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{TASTE}(?: (?:man|woman"
         rf"|person|drinker|guy|girl))?{END}",
