@@ -83,9 +83,13 @@ _FEELINGS: Final = (
 )
 _JUDGEMENTS: Final = r"(?:down|low|awful|terrible|great|good|bad|better|worse|fine|okay|ok|wonderful|fantastic)"
 """Words that judge anything; a feeling only with a subject, or alone: "Fine with me", "Better by letter"."""
-_VERY: Final = r"(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just |still |totally |completely |utterly )*"
+_VERY: Final = (
+    r"(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just |still |totally |completely |utterly )*"
+)
 _UPSETTING: Final = (
-    r"\b(?:is|are|['’]s|['’]re|keeps?) (?:(?:really|just|absolutely|seriously|constantly) )*(?:driving me|doing my head in|getting on my (?:nerves|wick)"
+    r"\b(?:is|are|['’]s|['’]re|keeps?) (?:(?:really|just|absolutely|seriously|constantly) )*(?:doing my head in|getting on my"
+    r" (?:nerves|wick)"
+    r"|driving me (?:mad|crazy|nuts|insane|bonkers|bananas|wild|up the wall|round the (?:bend|twist)|to (?:drink|tears|despair))"
     r"|stressing me out|wearing me (?:out|down)|getting (?:me down|to me)|breaking my heart|winding me up|pissing me off|freaking me out)\b"
 )
 """What something does to the writer's mood."""

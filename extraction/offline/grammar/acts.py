@@ -76,7 +76,8 @@ NO_HABITS: Final = any_of(
     listed("""
     am, is, are, was, were, be, get, feel, think, know, want, need, love, like, hate, find, see, hear, try, forget, remember, lose, miss,
     wait, work, use, fail, struggle, end, seem, mean, say, tell, ask, deploy, commit, push, merge, release, restart, update, send, check,
-    receive, have to, hope, wish, expect, believe, agree, prefer, suggest, recommend, assume, worry, wonder, would, could, should, will, can
+    receive, hold, close, open, schedule, review, meet, report, publish, ship, invoice, have to, hope, wish, expect, believe, agree,
+    prefer, suggest, recommend, assume, worry, wonder, would, could, should, will, can
 """)
 )
 """Verbs of states, thoughts and office work, which state no habit of life whenever they are done."""

@@ -30,7 +30,8 @@ _ADDRESSED: Final = listed("bro, bruh, dude, mate, fam, sis, y'all, lads, guys, 
 """Forms of address. Before "call me" they are the subject: "Folks call me Turbo"."""
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
-    please remember, kindly note, kindly remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update,
+    please remember, kindly note, kindly remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember,
+    reminder, update,
     finally, big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing,
     another thing, to top it off, to top it all off, on top of that,
     on top of it all, what's more, besides, that changed,
@@ -116,7 +117,9 @@ _HEDGES: Final = listed("""
     about, planning to, plan to, considering, tempted to, want to, wish
 """)
 """Begin a second predicate that is no plain statement; they say nothing of the first one."""
-_VERBS_AFTER_COMMA: Final = listed("hate, love, enjoy, dislike, can't stand, work as, live in, moved to, shifted to, don't eat, don't drink")
+_VERBS_AFTER_COMMA: Final = listed(
+    "hate, love, enjoy, dislike, can't stand, work as, live in, moved to, shifted to, don't eat, don't drink"
+)
 _AFTER_COMMA: Final = any_of(
     listed("""
     now, then, nowadays, currently, today, these days, at the moment, right now, so, and, but, also, originally, since, as, because,

@@ -197,7 +197,12 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(work.UNTAUGHT)}\b)[a-z]+"),
     form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+(?:(?:at|in|on|with)\s+)?{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I>", any_of(work.TRADES_AS_ACTS), _FOR_A_LIVING),
-    form(Field.OCCUPATION, "<I>", rf"(?:do|teach|make) {values.PHRASE}", r"(?=\s+(?:full[- ]time|professionally)\b)"),
+    form(
+        Field.OCCUPATION,
+        "<I>",
+        rf"(?:do|teach) (?!(?:my|it|this|that|the|them)|homework\b){values.PHRASE}",
+        r"(?=\s+(?:full[- ]time|professionally)\b)",
+    ),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),

@@ -164,7 +164,6 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
     ),
     (rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) {PASTIME}{END}", LIKE),
     (rf"{_I} {_NEEDS} (?:without|before) {_SOME}{PASTIME}{END}", LIKE),
-    (rf"{_I} (?:absolutely |really |just )*live for (?!the (?:day|moment|now)\b|my\b){THING}{END}", LOVE),
     (rf"{_IS_I} (?:never|rarely|seldom) (?:seen )?without (?:an? |my |some )?{PASTIME}{END}", LIKE),
     (
         rf"{_AM}(?:always|never not|forever|usually) (?:up for|in the mood for|down for|happy with|craving|ready for)"

@@ -92,6 +92,11 @@ _NOT_DO: Final = (
     r"|cannot|can not|don['’]?t|do not|won['’]?t|will not|never|refuse to|couldn['’]?t) "
     r"(?:(?:even|really|ever|physically|personally) )*"
 )
+_HAVE_NOT_HAD: Final = r"(?:i|we)(?: have|['’]ve)?(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten)(?: an?| any| a drop of)?"
+_FOR_YEARS: Final = (
+    r"(?:(?:in|for) (?:[\w-]+ ){1,4}?(?:years?|decades|ages)"
+    r"|since (?:\d{4}|(?:my )?(?:childhood|school|university|uni|college|twenties|thirties)|(?:i|we) (?:was|were)))\b"
+)
 _NO_TIME: Final = (
     r"(?!(?:\w*day|tomorrow|tonight|today|mornings? (?:this|next)|then|monday|am|pm|noon|\d|well|anything"
     r"|much|more|business|things|stuff|magic|miracles|homework|maths|math|it|that"
@@ -165,12 +170,8 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         r"(?= (?:completely|entirely|for good|altogether|these days|now|since)\b)",
         AVOID,
     ),
-    (
-        rf"^(?:i|we)(?: have|['’]ve)?(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten) (?:an? |any |a drop of )?(?:{EATEN}"
-        r"|(?P<smoke>cigarettes?|cigars?|drinks?|pints?|smokes?)) (?:(?:in|for) (?:[\w-]+ ){1,4}?(?:years?|decades|ages)"
-        r"|since (?:\d{4}|(?:my )?(?:childhood|school|university|uni|college|twenties|thirties)|(?:i|we) (?:was|were)))\b",
-        AVOID,
-    ),
+    (rf"^{_HAVE_NOT_HAD} {EATEN} {_FOR_YEARS}", AVOID),
+    (rf"^{_HAVE_NOT_HAD} (?P<x>cigarettes?|cigars?|drinks?|pints?|smokes?) {_FOR_YEARS}", AVOID),
     (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){THING}{END}", DISLIKE),
     (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {THING}{END}", DISLIKE),
     (

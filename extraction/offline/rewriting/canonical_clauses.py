@@ -109,13 +109,15 @@ _RULES: Final[tuple[Rule, ...]] = (
     (r"\bour (?:little |whole )?(?:family|household) (?:is|has been) (?=(?:based|settled|living)\b)", "we are "),
     # a parent of named children
     (
-        r"\b(?P<parent>(?:i['’]?m|i am) (?:an? |the )?(?:(?!(?:not|no|never|like|almost|basically)\b)[\w-]+ ){0,5}?(?:mum|mom|mother|mama|dad|father|papa|parent)) (?:of|to) "
+        r"\b(?P<parent>(?:i['’]?m|i am) (?:an? |the )?(?:(?!(?:not|no|never|like|almost|basically)\b)[\w-]+ ){0,5}?(?:mum|mom"
+        r"|mother|mama|dad|father|papa|parent)) (?:of|to) "
         rf"(?P<names>{_CHILD}(?:(?:, | and |, and | & ){_CHILD})*)(?=\s*(?:[.,!;]|$))",
         lambda found: f"{found['parent']}. My {'children are' if _AND.search(found['names']) else 'child is'} {found['names']}",
     ),
     # a move, and where it led
     (
-        r"\b(?P<moved>moved (?:house|home|flat|out|in)\b[^.!?;]{0,50}?)(?:,| -| –| —|;) (?:and |so |but )?(?:now )?(?:we['’]re|we are|i['’]m"
+        r"(?P<moved>(?:^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally )?moved (?:house|home|flat|out|in)\b(?! for (?:the"
+        r"|an?)\b)[^.!?;]{0,50}?)(?:,| -| –| —|;) (?:and |so |but )?(?:now )?(?:we['’]re|we are|i['’]m"
         r"|i am)(?: now)? in (?P<place>(?-i:[A-ZÀ-Þ])[\w'’-]+)(?= now\b|\s*(?:[.,!]|$))",
         r"\g<moved>, I live in \g<place>",
     ),

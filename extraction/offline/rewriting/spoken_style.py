@@ -73,6 +73,7 @@ _SPEECH: Final[tuple[tuple[str, Replacement], ...]] = (
     (r"\b(?P<who>i|we|they|you)(?: ain['’]?t| don['’]?t| never) got no\b", r"\g<who> have no"),
     (r"\b(?P<who>i) ain['’]?t\b", r"\g<who>'m not"),
     (r"\b(?P<verb>stand|love|hate|like|bear|want|need|have|got|prefer) them (?=(?:[a-z-]+ )?[a-z]{3,}s\b)", r"\g<verb> "),
+    (r"\b(?P<verb>love|like) me (?:some|a good) ", r"\g<verb> "),
     (r"\b(?P<who>i) do be\b", r"\g<who> am"),
     (r"(?-i:(?<=[a-z])(?P<place> [A-Z][a-z]+)) only(?=\s*(?:[,.!]|$))", r"\g<place>"),
     (r"(?<=[a-z]{2})(?<!rock)(?<!drum)(?<!mac) n (?=[a-z]{2})", " and "),
@@ -106,7 +107,7 @@ _NO_ACT: Final = (
     r"|assum|suppos|depend|judg|follow|cool)ing"
 )
 _SUBJECTS: Final[tuple[tuple[str, Replacement], ...]] = (
-    (r"^(?P<lead>\W*)(?:been|bin) (?=[a-z])", r"\g<lead>I've been "),
+    (r"^(?P<lead>\W*)(?:(?:have )?been|bin) (?=[a-z])", r"\g<lead>I've been "),
     (
         rf"^(?P<lead>\W*)(?P<act>(?!{_NO_ACT}\b)(?-i:[A-Za-z][a-z]+ing)) (?P<rest>(?=[^.!?\n]*\b(?:these days|nowadays|now|at the"
         rf" moment|daily|every day"
@@ -124,7 +125,8 @@ _SUBJECTS: Final[tuple[tuple[str, Replacement], ...]] = (
     (rf"^(?P<lead>\W*)(?=[1-9]\d, (?:[a-z]+ )*(?:{_PARENT}|single|married|divorced|[a-z]+(?:er|or|ist|ian))\b)", r"\g<lead>I'm "),
     (rf"^(?P<lead>\W*)(?=(?:single |proud |married )*{_PARENT} (?:of|to) )", r"\g<lead>I'm a "),
     (
-        rf"^(?P<lead>\W*)(?P<who>{_ONE_CLOSE})(?:['’]s| is)(?: called| named)? (?=(?-i:[A-ZÀ-Þ])[\w'’-]+\s*(?:[.,!;(]|$))",
+        rf"^(?P<lead>\W*)(?P<who>{_ONE_CLOSE})(?:['’]s| is)(?: called| named)? (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?:\s*[.!;(]|\s*$|,"
+        rf" (?:s?he|it|they)\b))",
         lambda found: f"{found['lead']}My {found['who'].lower()} is called ",
     ),
     (r"^(?P<lead>\W*)(?:just )?(?=(?:off|away) (?:to|on|with|at|for) )", r"\g<lead>I'm "),
