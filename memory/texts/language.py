@@ -17,7 +17,8 @@ our out over put see so then to under up us use van war was we
 """English words that are words of other languages, too."""
 _EVERYDAY_WORDS: Final = """
 sorry oops wait meant correction actually rather lives likes loves hates works lived moves has visits visited called love like enjoy hate
-prefer adore dislike loathe detest avoid im ive dont cant fyi btw live living work worked working moved relocated named allergic eat drink
+prefer adore dislike loathe detest avoid im ive dont cant fyi btw live living work worked working moved relocated shifted named allergic
+eat drink
 born married speak speaks study studied teach teaches play plays cook own owns drive call caller started divorced pregnant bought keep
 kosher halal vegan vegetarian allergy job wife husband follow despise diet dog sister brother mother father daughter kids house street
 city town nurse teacher driver avoid smoke collect watch listen paint write name years since because about very adore fond hobby allergies

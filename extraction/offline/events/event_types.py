@@ -21,7 +21,7 @@ _AHEAD_OF_NEXT: Final = 0.2
 _AHEAD_WITH_FORM: Final = -0.12
 _AHEAD_WITH_SURE_FORM: Final = -0.35
 _AHEAD_WITH_OPEN_FORM: Final = 0.2
-_MOVE: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
+_MOVE: Final = compiled(r"\b(?:moved|relocated|shifted|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 
 

@@ -25,7 +25,7 @@ _PAST: Final = (
     r"|ran|swam|rode|cycled|hiked|climbed|skied|walked|jogged|rowed|trained|lifted|did|played|(?!(?:lived|liked|loved"
     r"|hated|wanted|needed|used|seemed|worked|enjoyed|preferred|believed|looked|liked|promised|excited|tired|worried|scared|bored|relieved|pleased|annoyed"
     r"|stressed|exhausted|depressed|frustrated|overwhelmed|thrilled|delighted|devastated|embarrassed|interested|determined|amazed|surprised"
-    r"|confused|disappointed|inspired|need|feed|speed|indeed|agreed|noted|blessed)\b)[a-z]{3,}ed)"
+    r"|confused|disappointed|inspired|decided|need|feed|speed|indeed|agreed|noted|blessed)\b)[a-z]{3,}ed)"
 )
 _SPORT: Final = (
     r"(?:ran|(?<!to )(?<!can )(?<!will )(?<!would )(?<!should )(?<!could )(?<!and )run|swam|(?<!to )swim|rode|cycled"
@@ -64,15 +64,35 @@ _VERBLESS: Final = (
     r"|until|away|watch\w*|tv|film|match|why|how|what|when|should|can|could|would|will|burns?)\b)"
 )
 _AMOUNT: Final = r"(?:\d|half|hour|minute|\bkm\b|mile|lap|reps|sets)"
+_MORE_FEELINGS: Final = any_of(
+    listed("""
+    gutted, chuffed, knackered, shattered, drained, wiped out, worn out, burnt out, burned out, frazzled, buzzing, stoked, psyched, livid,
+    fuming, raging, seething, irritated, irritable, fed up, cheesed off, pissed off, gobsmacked, stunned, speechless, touched, emotional,
+    tearful, teary, weepy, homesick, crushed, shaken, panicked, panicky, terrified, petrified, frightened, uneasy, restless, jittery,
+    stressed out, freaking out, blue, gloomy, glum, melancholy, moody, grumpy, cranky, disheartened, discouraged, disappointed, let down,
+    helpless, worthless, empty, peaceful, relaxed, at peace, refreshed, energised, energized, motivated, optimistic, pessimistic, ecstatic,
+    elated, overjoyed, giddy, jubilant, euphoric, on cloud nine, pleased, satisfied, humbled, thankful, nostalgic, wistful, isolated,
+    betrayed, humiliated, mortified, resentful, bitter, spooked
+""")
+)
 _FEELINGS: Final = (
-    r"(?:happy|sad|angry|anxious|nervous|worried|(?:scared|afraid)(?! of)|lonely|proud|excited|thrilled|relieved|stressed"
+    rf"(?:{_MORE_FEELINGS}|happy|sad|angry|anxious|nervous|worried|(?:scared|afraid)(?! of)|lonely|proud|excited|thrilled|relieved|stressed"
     r"|exhausted|tired|depressed|down|awful|terrible|great|good|bad|better|worse|fine|okay|ok|upset|frustrated|annoyed"
     r"|overwhelmed|calm|content|grateful|hopeful|hopeless|hurt|jealous|guilty|ashamed|embarrassed|bored|miserable"
     r"|heartbroken|delighted|cheerful|furious|devastated|over the moon|on edge|numb|low|wonderful|fantastic|so so)"
 )
 _JUDGEMENTS: Final = r"(?:down|low|awful|terrible|great|good|bad|better|worse|fine|okay|ok|wonderful|fantastic)"
 """Words that judge anything; a feeling only with a subject, or alone: "Fine with me", "Better by letter"."""
-_VERY: Final = r"(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just )*"
+_VERY: Final = (
+    r"(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just |still |totally |completely |utterly )*"
+)
+_UPSETTING: Final = (
+    r"\b(?:is|are|['’]s|['’]re|keeps?) (?:(?:really|just|absolutely|seriously|constantly) )*(?:doing my head in|getting on my"
+    r" (?:nerves|wick)"
+    r"|driving me (?:mad|crazy|nuts|insane|bonkers|bananas|wild|up the wall|round the (?:bend|twist)|to (?:drink|tears|despair))"
+    r"|stressing me out|wearing me (?:out|down)|getting (?:me down|to me)|breaking my heart|winding me up|pissing me off|freaking me out)\b"
+)
+"""What something does to the writer's mood."""
 _GOING: Final = (
     r"(?!(?:think|wonder|feel|look|ask|try|hop|wait|work|liv|say|tell|talk|read|learn|study|miss|lov|enjoy|kidd|jok|writ|us|go|do)ing\b)"
     r"[a-z]+ing"
@@ -113,7 +133,7 @@ _FORMS: Final[dict[str, str]] = {
         rf"(?:(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|\b(?:feel|feeling"
         rf"|felt)\b)\W*{_VERY}\b{_FEELINGS}\b"
         rf"|^\W*{_VERY}\b{_JUDGEMENTS}\b(?=\W*$|,? (?:thanks|thank you|today|now|actually|but|and|though|really|lately|again)\b)"
-        rf"|(?:^|(?<=[.!?]\s))\W*{_VERY}\b(?!{_JUDGEMENTS}\b){_FEELINGS}\b)"
+        rf"|(?:^|(?<=[.!?]\s)|(?<=, )(?=so |really |absolutely ))\W*{_VERY}\b(?!{_JUDGEMENTS}\b){_FEELINGS}\b|{_UPSETTING})"
         r"(?! (?:with (?:me|that|this|it|any|every)\w*|morning|afternoon|evening|night|day|idea|question|point|job|news))"
     ),
     "workout workouts training session_of_sport": (

@@ -55,7 +55,7 @@ _APPOSITION: Final = re.compile(
     re.IGNORECASE,
 )
 """Says what the name is: "Havana, the release"."""
-_MOVED: Final = compiled(r"\b(?:moved|relocated|migrated|switched)\b", re.IGNORECASE)
+_MOVED: Final = compiled(r"\b(?:moved|relocated|shifted|migrated|switched)\b", re.IGNORECASE)
 _WHEN_MOVED: Final = (
     r"(?:last|this|next|on|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|half|an?|some|roughly|approximately|nearly|almost|well|few|several|many|yesterday|today|recently|now|just"
     r"|already|back|when|after|during|at|about|around|over|\d+|long|finally|early|late|not|only"

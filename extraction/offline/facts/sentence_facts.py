@@ -29,7 +29,7 @@ _FIRST_PERSON: Final = compiled(r"(?:i|im|we)\b", re.IGNORECASE)
 _HAS_FIRST_PERSON: Final = compiled(r"\b(?:i|we)\b(?!.*\b(?:he|she|they|you)\b)", re.IGNORECASE)
 _HERE: Final = cue(
     listed("""
-    i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated,
+    i, im, i'm, i've, ive, my, me, we, we're, we've, our, name, here, home, allergic, allergy, call, calls, been, moved, relocated, shifted,
     based, living, not, no, hate, nothing, fan, terrify, terrifies, name's, can't, this, started, vegan, vegetarian, love, working,
     hired, landed, fav, fave, got, never, drives, drive, nerves, turns
 """),
@@ -55,6 +55,7 @@ _FOR_A_DAY: Final = compiled(r"\W*(?:(?:and|but|so)\s+)*(?:just\s+)?(?:for\s+)?(
 _FOR_LONG: Final = frozenset({Field.NAME, Field.OCCUPATION, Field.EMPLOYER, Field.DIET})
 """Kinds of facts that do not hold for a day: "Today I'm a detective"."""
 _PARTICIPLE: Final = compiled(r"(?:living|based|working)\b", re.IGNORECASE)
+_MOVED: Final = compiled(r"(?:moved|relocated|shifted) ", re.IGNORECASE)
 _OTHER_SUBJECT: Final = compiled(r"\b(?:he|she|they|it|who|his|her|their|my|our|you)\b|(?-i:^[A-Z][a-z]+ (?:is|was)\b)", re.IGNORECASE)
 _COMPANY: Final = compiled(r"\bwith (?:my|our) (?:\w+ ){0,2}?\w+|\bmy name\b", re.IGNORECASE)
 """Who else is there, which is no subject: "living in Ghent with my wife and working as a baker"."""
@@ -143,6 +144,8 @@ def facts_in(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
 
 def _is_of_another(body: str, before: Sequence[str]) -> bool:
     """Whether a clause without a subject continues the clauses before it, about another person: "My sister is a nurse, living in Rome"."""
+    if before and _MOVED.match(body) is not None:
+        return _OTHER_SUBJECT.search(", ".join(before)) is not None and not any(_HAS_FIRST_PERSON.search(each) for each in before)
     is_continued = bool(before) and _PARTICIPLE.match(body) is not None
     return is_continued and _OTHER_SUBJECT.search(_COMPANY.sub("", ", ".join(before))) is not None
 

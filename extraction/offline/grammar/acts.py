@@ -72,6 +72,15 @@ _USUAL: Final = any_of(
     read, watch, listen to, play, write, bake, visit, call, cycle, start my day with, holiday in, holiday, spend
 """)
 )
+NO_HABITS: Final = any_of(
+    listed("""
+    am, is, are, was, were, be, get, feel, think, know, want, need, love, like, hate, find, see, hear, try, forget, remember, lose, miss,
+    wait, work, use, fail, struggle, end, seem, mean, say, tell, ask, deploy, commit, push, merge, release, restart, update, send, check,
+    receive, hold, close, open, schedule, review, meet, report, publish, ship, invoice, have to, hope, wish, expect, believe, agree,
+    prefer, suggest, recommend, assume, worry, wonder, would, could, should, will, can
+""")
+)
+"""Verbs of states, thoughts and office work, which state no habit of life whenever they are done."""
 HABIT_ACTS: Final[tuple[str, ...]] = (
     rf"play (?:the |a bit of |some |a lot of )?{_PLAYED}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
     rf"do (?:the |a lot of |a bit of |some )?{_DONE}(?:\s+(?!{_STOP}\b){_WORD}){{0,5}}?",
@@ -79,6 +88,8 @@ HABIT_ACTS: Final[tuple[str, ...]] = (
     r"support (?-i:(?!The\b|This)[A-Z])[\w'’-]*(?: (?-i:[A-Z])[\w'’-]*)*",
     r"keep (?:an? |my own |\d+ |two |three |four |a few |some )*(?:chickens|hens|ducks|pigeons|canaries"
     rf"|snakes|tropical fish|stick insects|diary|journal|sourdough starter)(?:\s+(?!{_STOP}\b){_WORD}){{0,4}}?",
+    r"(?:cycle|bike|walk|run|skateboard|scoot|row|ride my bike|take the (?:bus|train|tram|ferry|tube)|travel by (?:bus|train|bike))"
+    r" (?:everywhere|to (?:work|school|uni|college|campus|the (?:office|station|lab)))",
     r"(?:take|have) (?:one|two|three|four|no|\d|half a) sugars?(?: in my [a-z]+)?",
     r"(?:sing|dance|act|paint|perform|row|swim|run|climb|skate|fence|box|shoot) (?:in|with|at|for) (?:an?"
     rf"|the|my|our) (?!(?:corner|circle|past|way|future|shower|rain|dark|hope|best)\b){_REST}",

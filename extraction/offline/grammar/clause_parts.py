@@ -52,7 +52,7 @@ PARTS: Final = {
     "people": any_of(people.PEOPLE_WHO_NAME),
     # Homes
     "have_lived": rf"(?:{_I_HAVE}\s+(?:lived|resided)|(?:{_I_HAVE}\s+)?been{_ADV}\s+(?:living|based|residing|settled))",
-    "moved": rf"{_I_MAY_HAVE}(?:moved|relocated|emigrated|retired){_ADV}",
+    "moved": rf"{_I_MAY_HAVE}(?:moved|relocated|shifted|emigrated|retired){_ADV}",
     "made": rf"(?:{_I}\s+(?:make|made)|{_I_HAVE}\s+made)",
     "direction": rf"(?:{any_of(homes.DIRECTIONS)}|with {values.WORD}(?: {values.WORD})?)(?:\s+{any_of(homes.DIRECTIONS)})*",
     "from_place": rf"from {values.PLACE_NAME}(?:,\s+{values.PLACE_NAME})?",

@@ -30,7 +30,8 @@ _ADDRESSED: Final = listed("bro, bruh, dude, mate, fam, sis, y'all, lads, guys, 
 """Forms of address. Before "call me" they are the subject: "Folks call me Turbo"."""
 _ANNOUNCEMENTS: Final = listed("""
     by the way, just so you know, so you know, for the record, in fact, as a matter of fact, to be fair, to be honest, please note,
-    please remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember, reminder, update,
+    please remember, kindly note, kindly remember, please keep in mind, keep in mind, bear in mind, please bear in mind, note, remember,
+    reminder, update,
     finally, big news, good news, great news, happy news, guess what, it turns out, turns out, forget it, one thing, one more thing,
     another thing, to top it off, to top it all off, on top of that,
     on top of it all, what's more, besides, that changed,
@@ -116,7 +117,9 @@ _HEDGES: Final = listed("""
     about, planning to, plan to, considering, tempted to, want to, wish
 """)
 """Begin a second predicate that is no plain statement; they say nothing of the first one."""
-_VERBS_AFTER_COMMA: Final = listed("hate, love, enjoy, dislike, can't stand, work as, live in, don't eat, don't drink")
+_VERBS_AFTER_COMMA: Final = listed(
+    "hate, love, enjoy, dislike, can't stand, work as, live in, moved to, shifted to, don't eat, don't drink"
+)
 _AFTER_COMMA: Final = any_of(
     listed("""
     now, then, nowadays, currently, today, these days, at the moment, right now, so, and, but, also, originally, since, as, because,
@@ -129,9 +132,12 @@ _PAST: Final = any_of(
 """)
 )
 """After "since I", they begin a point in time, not a reason."""
+_NAMED_SUBJECT: Final = r"(?-i:[A-ZÀ-Þ])[\w-]+(?: (?-i:[A-ZÀ-Þ])[\w-]+)?(?: is| was| has|['’]s been)\b"
+"""A name with its verb. "'s" alone may be a genitive: "I love Tom and Anna's cooking"."""
 CLAUSE_BREAK: Final = re.compile(
     rf"(?:,\s*|\s+)(?<!not )(?<!what )(?:{_CONJUNCTIONS}|since(?=\s+(?:i|we|it|they|you|he|she|my|there)\b)(?!\s+(?:i|we"
     rf"|my \w+)\s+{_PAST}))\s+(?=(?:{_BEFORE_SUBJECT}\s+)*{_SUBJECTS}\b)"
+    rf"|(?:,\s*|\s+)(?:and|but|so|though)\s+(?={_NAMED_SUBJECT})"
     rf"|(?:,\s*|\s+)(?:and|but|&)\s+(?={any_of(_CONTINUING_VERBS, _HEDGES)}\b)"
     r"|(?:,\s*|\s+)(?:and|so)\s+(?=(?:if|whenever|every time|once)\b)"
     r"|\s+and\s+(?=(?:living|working|based) (?:in|as|at|for|remote|remotely|part-time|full-time|nights)\b)"

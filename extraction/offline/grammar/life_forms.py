@@ -41,7 +41,8 @@ _HAPPENED: Final = (
     r"|moved (?:out|in|away|to|back|house)|left (?:me|us|him|her|home)|was born|were born|got (?:his|her|their|into|in to|a new|a"
     r" job|the job|the keys|the all)"
     r"|lost (?:his|her|their)|started (?:at|school|a new|uni\w*|college|nursery|work)|came (?:home|out|back)|won\b|quit|ran away|crashed"
-    r"|bought (?:an?|his|her|their)|sold (?:his|her|their)|had (?:her|his|their) (?:first|baby|operation|surgery|wedding|bar)|took"
+    r"|(?:is|are) (?:moving (?:to|out|in|away|abroad|back)|emigrating|retiring|leaving home|pregnant|expecting)|bought (?:an?|his"
+    r"|her|their)|sold (?:his|her|their)|had (?:her|his|their) (?:first|baby|operation|surgery|wedding|bar)|took"
     r" (?:his|her|its|their) first)\b)"
 )
 _CLOSE: Final = rf"\b(?:my|our) (?:[\w'’-]+ ){{0,2}}?{any_of(RELATIVES, PETS, MANY_RELATIVES)}(?:,? (?-i:[A-Z])[\w'’]+,?)?"

@@ -87,7 +87,7 @@ _HOMES: Final = (
         Field.HOME,
         "",
         values.PLACE_NAME,
-        r"(?=\s+(?:has been|['’]s been|has become|became|is|['’]s|remains|is now)(?: also| still| now| always)? (?:my |our )?home"
+        r"(?=(?:\s+(?:has been|has become|became|is|remains|is now)|['’]s(?: been)?)(?: also| still| now| always)? (?:my |our )?home"
         r"(?:\s*[.,!;]|$|\s+(?:to (?:me|us)\b|for\b(?! (?:the )?\w+s\b(?<!years)(?<!months)(?<!decades))|since\b|now\b|these days\b"
         r"|and (?:i|we)\b)))",
         place=DECLARED_PLACE,
@@ -98,7 +98,7 @@ _HOMES: Final = (
 )
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(work.WORKPLACES)}"
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
-_JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on|residing|living|based)\s)|{values.CLAUSE_END})"
+_JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on|residing|living|based|there|here)\s)|{values.CLAUSE_END})"
 _PRESENT: Final = (
     r"(?!(?:was|were|had|did|would|could|should|might|may|will|got|went|made|saw|knew|lived|took|gave|came|met|learnt|spent|left|felt"
     r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
@@ -197,6 +197,12 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I>", rf"teach\s+(?!{any_of(work.UNTAUGHT)}\b)[a-z]+"),
     form(Field.OCCUPATION, "<I>", rf"[a-z]{{2,}}\s+(?:(?:at|in|on|with)\s+)?{values.PHRASE}(?:\s+in an? [a-z]+)?", _FOR_A_LIVING),
     form(Field.OCCUPATION, "<I>", any_of(work.TRADES_AS_ACTS), _FOR_A_LIVING),
+    form(
+        Field.OCCUPATION,
+        "<I>",
+        rf"(?:do|teach) (?!(?:my|it|this|that|the|them)|homework\b){values.PHRASE}",
+        r"(?=\s+(?:full[- ]time|professionally)\b)",
+    ),
     form(Field.OCCUPATION, "<I> just? qualified as a|an", _NOUNS, _JOB_END, job=True),
     form(Field.OCCUPATION, "<my> line of work <is>", values.PHRASE),
     form(Field.OCCUPATION, "<my> job|work title <is>", _NOUNS, _JOB_END, job=True),

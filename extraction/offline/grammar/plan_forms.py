@@ -70,27 +70,33 @@ _VERBLESS: Final = (
     r"|sold|be|been|by|of the|research|history)\b)"
 )
 
-PLAN: Final = (
-    # "we're flying out on the 3rd", "I'm up at the clinic on Tuesday", "I'm off to Bali next week"
-    rf"^{_NOT}(?=.*{AHEAD}).*{_BE}(?!(?:so|very|too|really|afraid|sure|glad|sorry)\b)"
-    r"(?:[a-z]+ing\b(?<!thinking)(?<!wondering)(?<!feeling)(?<!kidding)(?<!joking)(?<!living)(?<!looking)|(?:off|away|back|up|down|over|out|in|at|on|due|booked)\b)"
-    # an intention
-    rf"|^{_NOT}.*{_BE}(?:going|planning|intending|hoping|supposed|due|about) to (?!(?:keep|make it|stay|believe|be (?:fine|ok|okay"
-    rf"|honest|great|late|good)|say|ask|guess|assume|bed|sleep)\b)[a-z]+"
-    rf"|^{_NOT}(?=.*{AHEAD}).*{_I}(?:['’]ll| will| shall| (?:have|need|plan|intend|hope|want|aim) to| must| should) {_NEARLY}[a-z]+"
-    # "I've the hospital on the 24th", "we have guests on Sunday"
-    rf"|^{_NOT}(?=.*{AHEAD}).*{_I}(?:['’]ve| have)(?: got| also| another| only)* {_HAD}\b(?! (?:feeling|idea|cold|headache|problem))"
-    rf"|^{_NOT}(?=.*{AHEAD}).*(?:{_I} |^\W*)(?:have |got |['’]ve got )+(?:an?|the|my|our|another|one) (?:[\w'’-]+ ){{0,2}}?{KEPT}\b"
-    # "in June we get the keys"
-    rf"|^{_NOT}(?=.*{AHEAD}).*{_I} (?:then |finally |both |all |also )?(?!{_STATES}\b)(?!\w+s\b(?<!ss))(?-i:[a-z]{{2,}})\b"
-    # "Ana is taking me to bingo on Thursday", "our son starts school in September"
-    rf"|^{_NOT}(?=.*{AHEAD})(?=.*\b(?:me|us|my|our|i|we)\b).*(?:{_NAMED}|{_OWN})(?:,? [^,.!?]{{2,20}},?)?(?: is| are|['’]s)"
-    r" (?:[a-z]+ing\b(?<!being)(?<!feeling))"
-    rf"|^{_NOT}(?=.*{AHEAD})(?=.*\b(?:me|us|my|our|i|we)\b).*(?:{_NAMED}|{_OWN})(?:['’]s)?(?:,? [^,.!?]{{2,20}},?)? (?:starts?"
-    rf"|begins?|arrives?|comes?|visits?|marries"
-    r"|marry|graduates?|turns?|finishes|leaves?|moves?)\b"
+_ABOUT_ME: Final = r"(?=.*\b(?:me|us|my|our|i|we)\b)"
+_IS_AHEAD: Final = (
+    # "we're flying out", "I'm up at the clinic", "I'm off to Bali"
+    rf".*{_BE}(?!(?:so|very|too|really|afraid|sure|glad|sorry)\b)"
+    r"(?:[a-z]+ing\b(?<!thinking)(?<!wondering)(?<!feeling)(?<!kidding)(?<!joking)(?<!living)(?<!looking)|(?:off|away|back|up|down|over|out|in|at|on|due|booked)\b)",
+    rf".*{_I}(?:['’]ll| will| shall| (?:have|need|plan|intend|hope|want|aim) to| must| should) {_NEARLY}[a-z]+",
+    # "I've the hospital", "we have guests"
+    rf".*{_I}(?:['’]ve| have)(?: got| also| another| only)* {_HAD}\b(?! (?:feeling|idea|cold|headache|problem))",
+    rf".*(?:{_I} |^\W*)(?:have |got |['’]ve got )+(?:an?|the|my|our|another|one) (?:[\w'’-]+ ){{0,2}}?{KEPT}\b",
+    # "we get the keys"
+    rf".*{_I} (?:then |finally |both |all |also )?(?!{_STATES}\b)(?!\w+s\b(?<!ss))(?-i:[a-z]{{2,}})\b(?!['’])",
+    # "Ana is taking me to bingo", "our son starts school"
+    rf"{_ABOUT_ME}.*(?:{_NAMED}|{_OWN})(?:,? [^,.!?]{{2,20}},?)?(?: is| are|['’]s) (?:[a-z]+ing\b(?<!being)(?<!feeling))",
+    rf"{_ABOUT_ME}.*(?:{_NAMED}|{_OWN})(?:['’]s)?(?:,? [^,.!?]{{2,20}},?)? (?:starts?|begins?|arrives?|comes?|visits?|marries"
+    r"|marry|graduates?|turns?|finishes|leaves?|moves?)\b",
     # "Half marathon on 12 April"
-    rf"|^{_NOT}{_VERBLESS}\W*(?:(?:an?|my|the|our|got|first|second|last|big|next) )*(?:[\w'’-]+ ){{0,3}}?{KEPT}\b[^.!?]{{0,30}}?{AHEAD}"
+    rf"{_VERBLESS}\W*(?:(?:an?|my|the|our|got|first|second|last|big|next) )*(?:[\w'’-]+ ){{0,3}}?{KEPT}\b[^.!?]{{0,30}}?{AHEAD}",
+)
+"""What a statement with a time ahead says if it is a plan."""
+PLAN: Final = (
+    rf"^{_NOT}(?=.*{AHEAD})(?:{'|'.join(_IS_AHEAD)})"
+    # an intention
+    rf"|^{_NOT}.*(?:{_BE}(?:going|planning|intending|hoping|supposed|due|about)|{_I}(?:['’]ve| have) (?:just |finally |now )?decided) to "
+    r"(?!(?:keep|make it|stay|believe|be (?:fine|ok|okay|honest|great|late|good)|say|ask|guess|assume|bed|sleep)\b)[a-z]+"
+    # "my surgery has been moved to the 14th"
+    rf"|^{_NOT}.*\b(?:my|our) (?:[\w'’-]+ ){{0,2}}?{KEPT}(?:['’]s| is| has)(?: now| been)* (?:moved|pushed|brought|rescheduled)(?: back"
+    rf"| forward)? to (?:the )?(?:{_ON_DATE}|{_DAY_OF_MONTH}|{_WEEKDAY}|next \w+)\b"
 )
 _TO_WHOM: Final = rf"(?:him|her|them|you|(?-i:[A-Z][\w'’]+(?: [A-Z][\w'’]+)?)|(?:my|our|the) (?:[\w'’-]+ )?{_RELATIVE})"
 PROMISE: Final = (

@@ -3,7 +3,7 @@
 from typing import Final
 
 from extraction.offline.grammar import value_patterns as values
-from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, OFTEN, OFTEN_ACTS, SELVES
+from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, NO_HABITS, OFTEN, OFTEN_ACTS, SELVES
 from extraction.offline.grammar.fact_grammar import Field, Form, form
 from extraction.offline.grammar.patterns import any_of
 from extraction.offline.words import people, tastes
@@ -191,6 +191,7 @@ _ACTS: Final = (
     *(form(Field.HABIT, "<I>", each, _HABIT_END) for each in HABIT_ACTS),
     *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
     *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
+    form(Field.HABIT, "<I>", rf"{OFTEN} (?!{NO_HABITS}\b)[a-z]{{2,}} (?:(?!{values.STOP}\b)[\w'’-]+ ){{1,4}}?{EVERY}", _HABIT_END),
     form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
     form(

@@ -13,7 +13,7 @@ from typing import Final
 from extraction.offline.factuality.mood_patterns import REPORT
 from extraction.offline.factuality.moods import before_report
 from extraction.offline.grammar.clauses import clauses_of, statement_of
-from extraction.offline.grammar.patterns import any_of, cue, listed
+from extraction.offline.grammar.patterns import any_of, cue, either, listed, whole_apart
 from extraction.offline.grammar.thing_patterns import checked
 from extraction.offline.implied.homes import HOME_RULES
 from extraction.offline.implied.reaction_frames import CONDITION_OF_REACTION, DOCTOR, REACTION_FRAMES, TWO_CLAUSES
@@ -43,14 +43,17 @@ _RULES: Final = Table(
 _SENTENCE: Final = re.compile(
     r"[^.!?\n]+(?:(?:\.(?=\w)|(?<=\bDr)\.|(?<=\bMr)\.|(?<=\bMs)\.|(?<=\bSt)\.|(?<=\bMrs)\.|(?<=\bProf)\.)[^.!?\n]*)*[.!?\n]*"
 )
-_UNREAL: Final = cue(
-    listed("""
-    if, unless, whether, would, wouldn't, could, couldn't, might, wish, wished, imagine, suppose, supposed, supposedly, pretend*, maybe,
-    perhaps, probably, apparently, allegedly, hypothetical*, used to, once, dream*, hope, hoping, want to, wanna, going to, gonna, will,
-    thinking of, thinking about, considering, i'd, we'd, i'll, we'll, almost, nearly, kidding, joking, not true
+_UNREAL: Final = either(
+    *whole_apart(
+        listed("""
+        if, unless, whether, would, wouldn't, could, couldn't, might, wish, wished, imagine, suppose, supposed, supposedly, pretend*, maybe,
+        perhaps, probably, apparently, allegedly, hypothetical*, used to, once, dream*, hope, hoping, want to, wanna, going to, gonna, will,
+        thinking of, thinking about, considering, almost, nearly, kidding, joking, not true
 """)
+    ),
+    r"\b(?:i|we)['’](?:d|ll)\b",
 )
-"""Words by which a clause may not state what holds now."""
+"""Words by which a clause may not state what holds now. Without its apostrophe, "i'll" would also be found in "makes me ill"."""
 _TOLD: Final = cue(
     listed("""
     says, said, saying, tells, told, claims, claimed, according, thinks, thought, believes, asked, wrote, writes, quote, lyrics,

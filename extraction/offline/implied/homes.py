@@ -7,6 +7,7 @@ from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.grammar.thing_patterns import Rule
 from extraction.offline.grammar.value_patterns import PLACE_NAME
 from extraction.offline.words.homes import DWELLINGS
+from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
 from memory.texts.prefiltered_patterns import compiled
 
 _PLACE: Final = rf"(?P<x>{PLACE_NAME})(?!['’]s\b)"
@@ -30,6 +31,7 @@ _AT_HOME: Final = listed("""
 _DWELLING: Final = (
     rf"(?:(?!(?:holiday|summer|second|weekend|old|former|parents['’]?|mum['’]s)\b)[a-z-]+ ){{0,2}}?{any_of(DWELLINGS, _AT_HOME)}"
 )
+_CLOSE: Final = rf"{any_of(RELATIVES, MANY_RELATIVES)}(?:,? (?-i:[A-ZÀ-Þ])[\w'’-]+,?)?"
 _SETTLED: Final = (
     r"(?:bought|rented|got|found|built|rent|share|renting|sharing|own|settled (?:in|into)|moved into|downsized to"
     r"|bagged|took|taken)"
@@ -58,6 +60,7 @@ def _if_changed(found: re.Match[str]) -> str | None:
 
 
 HOME_RULES: Final[tuple[Rule, ...]] = (
+    (rf"^(?:(?:my|our) )?home(?:['’]s| is)(?: now)? (?:an?|the|our|my) {_DWELLING} in {_PLACE}", unless_away),
     (rf"^(?:but |and )?(?:the|our|my) (?:house|home|flat|apartment) is (?:(?:up|down|over|back|out|still|now) )+in {_PLACE}", unless_away),
     (
         r"\b(?:then|before|drive|fly|train|bus|way|heading|head|going|go|come|coming|back|straight) (?:back )?home to"
@@ -89,14 +92,8 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     (rf"\b(?:my|our) (?:city|town|village|hometown|home town|neighbourhood|neighborhood|borough), {_PLACE}, ", r"I live in \g<x>"),
     (rf"^{_PLACE} born and bred,? (?:and )?(?:still here|never left|still live here)", r"I live in \g<x>"),
     (
-        r"^(?:my|our) (?:mum|mom|mother|dad|father|gran|nan|son|daughter|brother|sister|in-laws|parents|mother-in-law)"
-        r" (?:now )?(?:lives?|moved in|stays?) with (?:us|me)(?: now)?,? (?:(?:over|up|down|back) )?(?:here )?in"
-        rf" {_PLACE}",
-        r"I live in \g<x>",
-    ),
-    (
-        r"^(?:mum|mom|dad|gran|nan|grandma|grandad) (?:now )?(?:lives|moved in|stays) with (?:us|me)(?: now)?,? (?:here"
-        rf" )?in {_PLACE}",
+        rf"^(?:(?:my|our) )?(?:[\w-]+ )?{_CLOSE} (?:now |still )?(?:lives?|moved in|stays?) with (?:us|me)(?: now)?,?"
+        rf" (?:(?:over|up|down|back) )?(?:here )?in {_PLACE}",
         r"I live in \g<x>",
     ),
     (
@@ -147,9 +144,9 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
         unless_away,
     ),
     (
-        r"\b(?:i|we) (?:still )?(?:stay|lodge|board|live) (?:by|with|at) (?:my|our) (?:parents|folks|mum|mom"
-        r"|mother|family|aunt|uncle|sister|brother|in-laws|grandparents|boyfriend|girlfriend|partner)(?:['’]s?)?"
-        rf"(?: (?:place|house|flat))? in {_PLACE}",
+        r"\b(?:i|we)(?:['’]ve| have)? (?:still |just |recently )?(?:stay|lodge|board|live|moved(?: back)? in) (?:by|with|at) (?:my|our) "
+        rf"(?:folks|family|{_CLOSE})(?:['’]s?)?(?: (?:place|house|flat))? in {_PLACE}"
+        r"(?![^.!?]* for (?:an?|the|\d+|two|three|four|some) (?:\w+ )?(?:days?|nights?|weeks?|weekend|while|bit)\b)",
         r"I live in \g<x>",
     ),
     (rf"\b(?:till|until) then,? (?:it['’]?s|i['’]?m (?:still )?in|we['’]re (?:still )?in|home is|home stays) {_PLACE}", r"I live in \g<x>"),

@@ -202,7 +202,7 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         LIKE,
     ),
     (
-        rf"{_I} spend (?:every|each|most|all) (?:of )?(?:my )?(?:single |spare |free |other )*(?:[a-z]+ )(?:on"
+        rf"{_I} (?:usually |normally )?spend (?:every|each|most|all|my) (?:of )?(?:my )?(?:single |spare |free |other )*(?:[a-z]+ )(?:on"
         r" )?(?P<x>(?!(?:work|commut|wait|driv|cry|study|clean|worry|sleep|try|look|do|go|mak|tak|be|chas|writ|fix"
         rf"|answer)\w*ing\b)[a-z]+ing\b(?: (?!{STOP}\b){WORD}){{0,2}}){END}",
         LIKE,
@@ -220,11 +220,6 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         r"|climb|row|knit|paint|watch|read|restore|draw|listen to|fish|hike|garden|brew|sew)\b(?! (?:that|this|it|my"
         rf"|the work|to work)\b)[^.,;!?]{{2,40}}?){END}",
         r"I \g<x> \g<d>",
-    ),
-    (
-        rf"{_I} (?P<x>(?:cycle|bike|walk|skateboard|scoot|row|ride my bike|take the (?:bus|train|tram|ferry|tube)|travel"
-        r" by (?:bus|train|bike)) (?:everywhere|to (?:work|school|uni|the office|college)))\b",
-        r"I always \g<x>",
     ),
     (
         rf"{_I} (?P<x>(?:work|study|learn|think|concentrate|focus) )best (?P<how>(?:at|in|on|by|with|from|alone|before"

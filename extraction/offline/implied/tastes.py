@@ -92,6 +92,11 @@ _NOT_DO: Final = (
     r"|cannot|can not|don['’]?t|do not|won['’]?t|will not|never|refuse to|couldn['’]?t) "
     r"(?:(?:even|really|ever|physically|personally) )*"
 )
+_HAVE_NOT_HAD: Final = r"(?:i|we)(?: have|['’]ve)?(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten)(?: an?| any| a drop of)?"
+_FOR_YEARS: Final = (
+    r"(?:(?:in|for) (?:[\w-]+ ){1,4}?(?:years?|decades|ages)"
+    r"|since (?:\d{4}|(?:my )?(?:childhood|school|university|uni|college|twenties|thirties)|(?:i|we) (?:was|were)))\b"
+)
 _NO_TIME: Final = (
     r"(?!(?:\w*day|tomorrow|tonight|today|mornings? (?:this|next)|then|monday|am|pm|noon|\d|well|anything"
     r"|much|more|business|things|stuff|magic|miracles|homework|maths|math|it|that"
@@ -147,7 +152,7 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         _felt,
     ),
     # the writer is the subject
-    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
+    (rf"^(?:i|we)? ?{_NOT_DO}(?:do|take|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
     (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", DISLIKE),
     (
         rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited"
@@ -165,13 +170,8 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         r"(?= (?:completely|entirely|for good|altogether|these days|now|since)\b)",
         AVOID,
     ),
-    (
-        r"^(?:i|we)(?: have|['’]ve)(?: not|n['’]?t) (?:touched|had|smoked|drunk|eaten) (?:an? |any |a drop of"
-        r" )?(?P<x>(?:cigarettes?|cigars?|drinks?|pints?|beers?|alcohol|booze|smokes?|meat|sugar|chocolate|coffee"
-        r"|caffeine|soda|coke|dairy|gluten|bread)"
-        r"(?: or (?:an? )?[a-z]+)?) (?:in|for|since) ",
-        AVOID,
-    ),
+    (rf"^{_HAVE_NOT_HAD} {EATEN} {_FOR_YEARS}", AVOID),
+    (rf"^{_HAVE_NOT_HAD} (?P<x>cigarettes?|cigars?|drinks?|pints?|smokes?) {_FOR_YEARS}", AVOID),
     (rf"^(?:i|we)(?: have|['’]ve)? (?:always |never )?(?:dread|dreaded) (?!the\b|it\b|this\b|that\b|to\b|when\b){THING}{END}", DISLIKE),
     (rf"^i(?:['’]ve| have)? (?:zero|no|little|absolutely no) (?:time|patience|tolerance|love) for {THING}{END}", DISLIKE),
     (
@@ -221,13 +221,14 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         DISLIKE,
     ),
     (
-        r"^i(?:['’]m| am|['’]ve always been| have always been) (?:more |very much |definitely |totally |strictly"
+        r"^(?:i(?:['’]m| am|['’]ve always been| have always been) |(?=more of an? ))(?:more |very much |definitely |totally |strictly"
         r" |firmly |such |just |really |still |always |much more |usually |mostly )*(?:of )?an? (?:big |huge"
         rf" |real |proper |total |true |committed )*{PERSON} "
         r"(?:man|woman|person|guy|girl|gal|drinker|lad|nut|freak|fiend|fanatic|junkie|obsessive|geek|maniac"
         rf"|purist|lover|fan|type|household|family){END}",
         LIKE,
     ),
+    (rf"^(?:(?:big|total|huge|proud) )*{PERSON} (?:man|woman|person|guy|girl|drinker|lover|fan) here{END}", LIKE),
     (
         rf"^(?:i['’]?m |i am )?(?:strictly|exclusively|all about|only ever) (?:an? )?{TASTE}(?: (?:man|woman"
         rf"|person|drinker|guy|girl))?{END}",

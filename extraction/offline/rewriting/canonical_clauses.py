@@ -80,6 +80,8 @@ _UNREAL: Final = cue(
 """Words by which a sentence may not be meant as it is put; it stays as it is."""
 _HAS_FIRST_PERSON: Final = compiled(r"\b(?:i|im|i['’]?m|i['’]ve|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:\.(?=\w)[^.!?\n]*)*[.!?\n]*")
+_CHILD: Final = rf"(?-i:{FIRST_NAME})(?: \(\d{{1,2}}\))?"
+_AND: Final = re.compile(r"[,&]| and ")
 LONGEST: Final = 2000
 """Characters of a message whose clauses are put in order."""
 
@@ -105,6 +107,20 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (r"\bour (?:little |whole )?(?:family|household) (?=(?:moved|settled|relocated)\b)", "we "),
     (r"\bour (?:little |whole )?(?:family|household) (?:is|has been) (?=(?:based|settled|living)\b)", "we are "),
+    # a parent of named children
+    (
+        r"\b(?P<parent>(?:i['’]?m|i am) (?:an? |the )?(?:(?!(?:not|no|never|like|almost|basically)\b)[\w-]+ ){0,5}?(?:mum|mom"
+        r"|mother|mama|dad|father|papa|parent)) (?:of|to) "
+        rf"(?P<names>{_CHILD}(?:(?:, | and |, and | & ){_CHILD})*)(?=\s*(?:[.,!;]|$))",
+        lambda found: f"{found['parent']}. My {'children are' if _AND.search(found['names']) else 'child is'} {found['names']}",
+    ),
+    # a move, and where it led
+    (
+        r"(?P<moved>(?:^\W*|\b(?:i|we)(?:['’]ve| have)? )(?:just |finally )?moved (?:house|home|flat|out|in)\b(?! for (?:the"
+        r"|an?)\b)[^.!?;]{0,50}?)(?:,| -| –| —|;) (?:and |so |but )?(?:now )?(?:we['’]re|we are|i['’]m"
+        r"|i am)(?: now)? in (?P<place>(?-i:[A-ZÀ-Þ])[\w'’-]+)(?= now\b|\s*(?:[.,!]|$))",
+        r"\g<moved>, I live in \g<place>",
+    ),
     # the time before what lasts
     (
         rf"{LEAD}(?P<since>(?:ever )?since (?!i\b|we\b)[\w'’ ]{{3,25}}?|for (?:\w+ ){{1,3}}(?:years|decades)(?: now)?),? "

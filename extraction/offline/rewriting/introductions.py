@@ -178,7 +178,7 @@ _REWRITES: Final = Rewrites(
             ", call me ",
         ),
         (
-            r"\b(?:my )?name(?:['’]?s| is) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though|or) (?:just )?(?P<name>"
+            r"\b(?:(?:my|the) )?name(?:['’]?s| is) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|though|or) (?:just )?(?P<name>"
             r"(?-i:[A-ZÀ-Þ])[\w'’-]+) (?:is (?:fine|ok|okay|good|what|enough)|works|will do|for short)\b",
             r"Call me \g<name>",
         ),
@@ -241,7 +241,9 @@ _A_JOB: Final = compiled(
     re.IGNORECASE,
 )
 _PREDICATE: Final = compiled(
-    rf"(?:and )?(?:(?:happily |newly )?(?:married|engaged) to (?-i:[A-ZÀ-Þ])\w+.*|(?:living|based|working|settled) (?:in|as|at|for) .*"
+    rf"(?:and )?(?:an? )?(?:(?:single|proud|married|working) )*(?:mum|mom|mother|dad|father|parent)(?: (?:of|to) .*)?"
+    r"|(?:and )?(?:single|married|divorced|widowed|engaged)"
+    rf"|(?:and )?(?:(?:happily |newly )?(?:married|engaged) to (?-i:[A-ZÀ-Þ])\w+.*|(?:living|based|working|settled) (?:in|as|at|for) .*"
     rf"|(?:\w+ )?allergic to .*|(?:an? |strict )*{any_of(DIETS)})",
     re.IGNORECASE,
 )
@@ -257,6 +259,7 @@ _BARE_JOB: Final = compiled(
     re.IGNORECASE,
 )
 """A trade without an article: "I'm Dana, head of procurement"."""
+_BY_TRADE: Final = compiled(r" by (?:trade|profession|training)$", re.IGNORECASE)
 _MORE: Final = compiled(
     r"(?:[a-z]+ing (?:in|from|with|at|on|here|out|today)\b.*|(?:for )?(?:\w+|\d+) (?:years?|months?) .*|new (?:here"
     r"|to this|in town)|here (?:for|to) .*|based here)",
@@ -303,6 +306,8 @@ def _as_statements(found: re.Match[str]) -> str:
     if known < _FEWEST or any(statement is None for statement in statements):
         return found.group()
     first = found["first"].strip()
+    if len(parts) == 1 and first.islower() and first[0].isalpha() and _BARE_JOB.fullmatch(parts[0]) is not None:
+        return found.group()  # "I'm hungry, chef"
     named = re.fullmatch(_NAME, first) is not None and is_name(first) and found["subject"].lower().startswith("i")
     opening = "Hi, " if named else found["lead"]
     return f"{opening}{found['subject']} {first}. {'. '.join(filter(None, statements))}{found['end'] or '.'}"
@@ -318,7 +323,7 @@ def _statement_of(part: str) -> str | None:
     job = _A_JOB.fullmatch(part)
     if job is not None and is_occupation(job["value"]):
         return f"I'm {job['article']} {job['value']}{job['rest'] or ''}"
-    bare = _BARE_JOB.fullmatch(part)
+    bare = _BARE_JOB.fullmatch(_BY_TRADE.sub("", part))
     if bare is not None and (bare["head"] or is_occupation(bare["value"])):
         return f"I'm {'' if bare['head'] else 'a '}{bare['value']}"
     if _PREDICATE.fullmatch(part) is not None:

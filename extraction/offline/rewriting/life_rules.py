@@ -121,6 +121,7 @@ LIFE_RULES: Final[tuple[Rule, ...]] = (
     ),
     (
         r"\bi(?:['’]ve| have)(?: not|n['’]?t) (?P<act>eaten|drunk|touched|had|smoked|worn) (?:any |a drop of )?(?P<thing>(?!(?:a|an|the"
+        r"|sex|luck|time|contact|reason|cause|children|kids|problems?|issues?|trouble|visitors"
         r"|my|it|that|this|anything|much"
         r"|breakfast|lunch|dinner|for|in|since|out|enough)\b)[a-z]+(?: (?!(?:since|in|for)\b)[a-z]+)?) (?:since \d{4}|(?:in"
         r"|for) (?:over |about |almost |more than )?"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from extraction.offline.grammar.patterns import any_of, cue, listed
-from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
+from extraction.offline.words.people import MANY_RELATIVES, PETS, RELATIVES
 from memory.texts.prefiltered_patterns import Replacement, Rewrites, compiled
 
 
@@ -73,6 +73,7 @@ _SPEECH: Final[tuple[tuple[str, Replacement], ...]] = (
     (r"\b(?P<who>i|we|they|you)(?: ain['’]?t| don['’]?t| never) got no\b", r"\g<who> have no"),
     (r"\b(?P<who>i) ain['’]?t\b", r"\g<who>'m not"),
     (r"\b(?P<verb>stand|love|hate|like|bear|want|need|have|got|prefer) them (?=(?:[a-z-]+ )?[a-z]{3,}s\b)", r"\g<verb> "),
+    (r"\b(?P<verb>love|like) me (?:some|a good) ", r"\g<verb> "),
     (r"\b(?P<who>i) do be\b", r"\g<who> am"),
     (r"(?-i:(?<=[a-z])(?P<place> [A-Z][a-z]+)) only(?=\s*(?:[,.!]|$))", r"\g<place>"),
     (r"(?<=[a-z]{2})(?<!rock)(?<!drum)(?<!mac) n (?=[a-z]{2})", " and "),
@@ -93,6 +94,8 @@ _SPEECH: Final[tuple[tuple[str, Replacement], ...]] = (
         r"\g<who> \g<be> \g<rest>",
     ),
 )
+_PARENT: Final = "(?:mum|mom|mother|mama|dad|father|papa|parent)"
+_ONE_CLOSE: Final = any_of(RELATIVES, PETS)
 _ABLE: Final = "(?:can['’]?t|cannot|couldn['’]?t)"
 _DONE: Final = (
     r"(?:laid off|fired|sacked|made redundant|promoted|accepted|hired|dumped|diagnosed|evicted|burgled|mugged|robbed|elected|shortlisted"
@@ -104,7 +107,7 @@ _NO_ACT: Final = (
     r"|assum|suppos|depend|judg|follow|cool)ing"
 )
 _SUBJECTS: Final[tuple[tuple[str, Replacement], ...]] = (
-    (r"^(?P<lead>\W*)(?:been|bin) (?=[a-z])", r"\g<lead>I've been "),
+    (r"^(?P<lead>\W*)(?:(?:have )?been|bin) (?=[a-z])", r"\g<lead>I've been "),
     (
         rf"^(?P<lead>\W*)(?P<act>(?!{_NO_ACT}\b)(?-i:[A-Za-z][a-z]+ing)) (?P<rest>(?=[^.!?\n]*\b(?:these days|nowadays|now|at the"
         rf" moment|daily|every day"
@@ -117,6 +120,15 @@ _SUBJECTS: Final[tuple[tuple[str, Replacement], ...]] = (
         r"\g<lead>I \g<can> ",
     ),
     (rf"^(?P<lead>\W*)(?:just )?(?={_DONE}\b(?! (?:as|to|by)\b))", r"\g<lead>I was "),
+    (r"^(?P<lead>\W*)(?:have(?:n['’]?t| not)|not) (?=(?:had|eaten|drunk|touched|smoked) (?!to\b))", r"\g<lead>I haven't "),
+    (r"^(?P<lead>\W*)(?=(?:usually|normally) (?!the\b|it\b|i\b|we\b)[a-z]+ |spend (?:most|every|all|my|our) )", r"\g<lead>I "),
+    (rf"^(?P<lead>\W*)(?=[1-9]\d, (?:[a-z]+ )*(?:{_PARENT}|single|married|divorced|[a-z]+(?:er|or|ist|ian))\b)", r"\g<lead>I'm "),
+    (rf"^(?P<lead>\W*)(?=(?:single |proud |married )*{_PARENT} (?:of|to) )", r"\g<lead>I'm a "),
+    (
+        rf"^(?P<lead>\W*)(?P<who>{_ONE_CLOSE})(?:['’]s| is)(?: called| named)? (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?:\s*[.!;(]|\s*$|,"
+        rf" (?:s?he|it|they)\b))",
+        lambda found: f"{found['lead']}My {found['who'].lower()} is called ",
+    ),
     (r"^(?P<lead>\W*)(?:just )?(?=(?:off|away) (?:to|on|with|at|for) )", r"\g<lead>I'm "),
     (r"^(?P<lead>\W*)(?=(?:going to|about to|due to|supposed to|back (?:in|at|to)) [a-z])", r"\g<lead>I'm "),
     (r"^(?P<lead>\W*)(?=(?:have to|will be) [a-z])", r"\g<lead>I "),

@@ -49,7 +49,7 @@ _FOOD: Final = any_of(
     FOODS, listed("dairy products, milk products, fructose, histamine, strawberries, kiwi, tomato, shrimp, prawns, legumes")
 )
 _SERVED_AS: Final = (
-    r"(?:black|plain|raw|burnt|toasted|cold|hot|iced|strong|weak|decaf|unsweetened|sweet|spicy|mild|neat"
+    r"(?:black|white|plain|raw|burnt|toasted|cold|hot|iced|strong|weak|decaf|unsweetened|sweet|spicy|mild|neat"
     r"|lukewarm|well done|medium rare|rare"
     r"|(?:with|without) (?:\w+ )?(?!(?:me|you|him|her|them|us|friends|it)\b)[a-z]+)"
 )
@@ -169,8 +169,8 @@ _WITH_SUBJECT: Final[tuple[tuple[str, str], ...]] = (
     (rf"{_BEGIN}there(?:['’]s| is) nothing (?:quite )?like (?=(?:an? )?[a-z])", r"\1Nothing beats "),
     (
         r"\bi (?:(?:always|only|only ever|usually) (?:drink|take|have|eat) (?:my )?|(?:drink|take|have)"
-        r" my )((?!(?:it|that|them|this)\b)[a-z]+(?: [a-z]+)?) "
-        rf"(?={_SERVED_AS}(?:{_END}| (?:because|since|and|but|so|as)\b))",
+        r" my )((?!(?:it|that|them|this|time)\b)[a-z]+(?: [a-z]+)?) "
+        rf"(?={_SERVED_AS}(?:,? (?:with |and )?(?:no|one|two|three) [a-z]+)?(?:{_END}| (?:because|since|and|but|so|as)\b))",
         r"I prefer \1 ",
     ),
     # learners: "I like very much to do the sailing"

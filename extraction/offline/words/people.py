@@ -15,7 +15,7 @@ RELATIVES: Final = listed("""
     eldest, youngest, firstborn, foster son, foster daughter, baby sister, baby brother, bandmate, landlady, landlord, little girl,
     little boy, bro, sis, childhood friend, pen pal, business partner, bf, gf, roomie, other half, better half, ex-husband, ex-wife,
     ex-boyfriend, ex-girlfriend, penpal, besty, bsf, sibling, stepsibling, half-sibling, co-parent, crush, housemate, twinnie, mam, mama,
-    papa, nanna, gramps, great-niece, great-nephew
+    fella, bloke, lass, papa, nanna, gramps, great-niece, great-nephew
 """)
 """Nouns for one person after "my"."""
 MANY_RELATIVES: Final = listed("""
