@@ -17,9 +17,20 @@ from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
 from training.runs import Run, RunError
 from training.sift.data import command as data
-from training.sift.data.examples import TEST, TRAIN, WARM_UP, Example, SplitError, UserExamples, check_disjoint, examples_of, split_users
+from training.sift.data.examples import (
+    TEST,
+    TRAIN,
+    WARM_UP,
+    Example,
+    SplitError,
+    UserExamples,
+    WarmUpExample,
+    check_disjoint,
+    examples_of,
+    split_users,
+)
 from training.sift.learning import warm_up
-from training.sift.learning.warm_up import WarmUpExample, answer_of
+from training.sift.learning.warm_up import answer_of
 
 COLUMNS = ("persona_id", "user_question_or_message", "correct_answer", "all_options", "shared_context_id", "end_index_in_shared_context")
 

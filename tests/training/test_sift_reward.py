@@ -16,10 +16,10 @@ from loadtest.requests import ChatRequest
 from models.llm.port import LLMAnswer
 from tests.training.sift_examples import LINES, RANKING, USER, answering
 from training.runs import Run, RunError
-from training.sift.data.examples import TRAIN, WARM_UP
+from training.sift.data.examples import TRAIN, WARM_UP, WarmUpExample
 from training.sift.learning import curriculum, warm_up
 from training.sift.learning.curriculum import CurriculumExample, choose, is_informative, priority
-from training.sift.learning.warm_up import WarmUpExample, taught_answer
+from training.sift.learning.warm_up import taught_answer
 from training.sift.rewards import reward
 from training.sift.rewards.rewarding import Reward, Rewarder, RewardOptions, Rollout
 from training.sift.rewards.working_llm import WorkingTask

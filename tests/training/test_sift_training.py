@@ -70,8 +70,8 @@ def test_prompts_are_not_projected_to_the_vocabulary(tmp_path: Path, monkeypatch
     """TRL alone projects each position on a processor."""
     from trl.trainer import utils as trl_utils
 
+    from training.sift.data.examples import WarmUpExample
     from training.sift.learning.supervised import fit
-    from training.sift.learning.warm_up import WarmUpExample
     from training.sift.smoke.model import write_small_model
 
     rows: list[int] = []

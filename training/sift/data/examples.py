@@ -1,10 +1,10 @@
-"""Training examples of the proxy model: a user's sessions, and queries with their relevant (gold) sessions."""
+"""Training examples of the proxy model: a user's sessions, queries with their relevant (gold) sessions, and conversations made of them."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
@@ -78,6 +78,15 @@ class UserExamples(_Record):
         """
         by_name = {each.name: SessionText(SessionKey(self.user, each.name), each.lines, each.tokens) for each in self.sessions}
         return prompt_of([by_name[name] for name in example.sessions], example.query, most=most, reasoning=reasoning)
+
+
+class WarmUpExample(_Record):
+    """A conversation in the form that chat templates and supervised trainers read."""
+
+    id: str
+    prompt: tuple[dict[str, Any], ...]
+    """Messages with ``role`` and ``content``."""
+    completion: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)

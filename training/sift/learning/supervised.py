@@ -11,8 +11,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 from trl import SFTConfig, SFTTrainer
 
+from training.sift.data.examples import WarmUpExample
 from training.sift.learning.grpo import lora_config, score_answers_only
-from training.sift.learning.warm_up import WarmUpExample
 from training.sift.models.local_model import prepared
 
 

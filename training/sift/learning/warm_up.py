@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
-
 from models.llm.port import LLMAnswer
 from retrieval.errors import RecallModelError
 from retrieval.session_ranking.prompt import complete_at, number_ranked, parse_ranking
 from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
-from training.sift.data.examples import TRAIN, WARM_UP, Example, UserExamples
+from training.sift.data.examples import TRAIN, WARM_UP, Example, UserExamples, WarmUpExample
 from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
 from training.sift.models.proxies import require_torch
 
@@ -27,17 +25,6 @@ SUMMARY: Final = "makes supervised examples of rankings from relevant sessions o
 MODEL: Final = "warm-up"
 TEACHER_ANSWERS: Final = "teacher-answers.jsonl"
 _CONFIG: Final = ("batch", "micro_batch", "epochs", "learning_rate", "save_every", "lora", "bf16", "seed")
-
-
-class WarmUpExample(BaseModel):
-    """A conversation in the form that chat templates and supervised trainers read."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    prompt: tuple[dict[str, Any], ...]
-    """Messages with ``role`` and ``content``."""
-    completion: tuple[dict[str, Any], ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

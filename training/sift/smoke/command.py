@@ -20,14 +20,14 @@ from typing import Any, Final
 import orjson
 
 from training.runs import Run, RunError
-from training.sift.data.examples import TEST, TRAIN, WARM_UP, Example, UserExamples
+from training.sift.data.examples import TEST, TRAIN, WARM_UP, Example, UserExamples, WarmUpExample
 from training.sift.evaluation.ablate import ABLATIONS, NO_AVERAGING, PAPER, Variant, compared, judge, train_and_judge
 from training.sift.evaluation.evaluate import evaluate_baselines, judged_examples
 from training.sift.evaluation.report import write_report
 from training.sift.learning import optimise
 from training.sift.learning.curriculum import ANCHOR, CURRICULUM, choose, scores_of
 from training.sift.learning.optimise import reward_options
-from training.sift.learning.warm_up import MODEL, WarmUpExample, train_on_examples
+from training.sift.learning.warm_up import MODEL, train_on_examples
 from training.sift.models.proxies import require_torch
 from training.sift.rewards.reward import REWARDS, answered_examples, reward_all
 from training.sift.rewards.rewarding import Reward
