@@ -1,9 +1,10 @@
 """Training examples of the proxy model: a user's sessions, queries with their relevant (gold) sessions, and conversations made of them."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from random import Random
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +15,7 @@ from models.llm.port import ChatMessage
 from retrieval.session_ranking.coarse_filter import bm25_scores, within_budget
 from retrieval.session_ranking.prompt import prompt_of
 from retrieval.session_ranking.sessions import SessionKey, SessionText
+from training.runs import Run
 
 TRAIN: Final = "train.jsonl"
 TEST: Final = "test.jsonl"
@@ -138,6 +140,20 @@ async def _example(identity: str, user: str, query: SessionQuery, sessions: Sequ
         kind=query.kind,
         asked_at=query.asked_at,
     )
+
+
+def drawn_examples(run: Run, name: str, wanted: Callable[[Example], bool], *, seed: int) -> list[tuple[UserExamples, Example]]:
+    """The wanted examples of a set in a drawn order, each with its user.
+
+    Args:
+        run: The run.
+        name: The set's file.
+        wanted: Whether an example is wanted.
+        seed: Seed of the order.
+    """
+    found = [(user, example) for user in run.read(name, UserExamples) for example in user.examples if wanted(example)]
+    Random(seed).shuffle(found)
+    return found
 
 
 def split_users(users: Collection[str], *, test_share: float, seed: int) -> tuple[frozenset[str], frozenset[str]]:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from types import MappingProxyType
 from typing import Final
 
@@ -21,7 +20,7 @@ from evaluation.cached_llm import endpoint_settings
 from retrieval.query.expansion import PURPOSE as EXPANSION
 from runtime.settings import Settings
 from training.runs import Run, RunError
-from training.sift.data.examples import TEST, Example, UserExamples
+from training.sift.data.examples import TEST, Example, UserExamples, drawn_examples
 from training.sift.evaluation.answering import AnswersAndJudge, answer_and_judge
 from training.sift.evaluation.baselines import (
     BASELINES,
@@ -140,10 +139,9 @@ def judged_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[Us
     Raises:
         RunError: If there is none.
     """
-    found = [(user, example) for user in run.read(TEST, UserExamples) for example in user.examples if example.gold]
+    found = drawn_examples(run, TEST, lambda each: bool(each.gold), seed=seed)
     if not found:
         raise RunError(f"{run.folder / TEST} names no relevant session: there is nothing to measure")
-    Random(seed).shuffle(found)
     return found[:number]
 
 

@@ -8,7 +8,6 @@ rejected or partial is left out and counted. With ``--train FOLDER``, a model is
 
 import argparse
 from collections.abc import Iterator
-from random import Random
 from typing import Any, Final
 
 from models.llm.port import LLMAnswer
@@ -17,7 +16,7 @@ from retrieval.session_ranking.prompt import complete_at, number_ranked, parse_r
 from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
-from training.sift.data.examples import TRAIN, WARM_UP, Example, UserExamples, WarmUpExample
+from training.sift.data.examples import TRAIN, WARM_UP, Example, UserExamples, WarmUpExample, drawn_examples
 from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
 from training.sift.models.proxies import require_torch
 
@@ -177,8 +176,7 @@ def answer_of(example: Example, *, most: int, reasoning: bool) -> str:
 
 def _chosen(run: Run, arguments: argparse.Namespace) -> list[tuple[UserExamples, Example]]:
     """The examples: those with relevant sessions, or for a teacher all."""
-    found = [(user, example) for user in run.read(TRAIN, UserExamples) for example in user.examples if example.gold or arguments.teacher]
-    Random(arguments.seed).shuffle(found)
+    found = drawn_examples(run, TRAIN, lambda each: bool(each.gold or arguments.teacher), seed=arguments.seed)
     return found[: arguments.examples]
 
 

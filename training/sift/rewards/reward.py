@@ -6,14 +6,13 @@ The working LLM is that of ``VARVE_LLM__*``. Its answers are cached by the hash 
 
 import argparse
 from collections.abc import Iterator, Sequence
-from random import Random
 from typing import Any, Final
 
 from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from training.progress import track
 from training.runs import Run, RunError
-from training.sift.data.examples import TRAIN, Example, UserExamples
+from training.sift.data.examples import TRAIN, Example, UserExamples, drawn_examples
 from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
 from training.sift.models.proxies import add_proxy_arguments, load_proxy
 from training.sift.rewards.formulas import TIERS
@@ -82,10 +81,9 @@ def answered_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[
     Raises:
         RunError: If there is none.
     """
-    found = [(user, example) for user in run.read(TRAIN, UserExamples) for example in user.examples if example.answer]
+    found = drawn_examples(run, TRAIN, lambda each: bool(each.answer), seed=seed)
     if not found:
         raise RunError(f"{run.folder / TRAIN} has no example with an answer: the reward needs right answers")
-    Random(seed).shuffle(found)
     return found[:number]
 
 
