@@ -75,11 +75,16 @@ class Dependencies:
     background: BackgroundWorks
 
 
-# Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which compete for the interpreter lock.
-async def _dependencies(request: Request) -> Dependencies:
+def dependencies_of(request: Request) -> Dependencies:
+    """The dependencies of a request's app, for FastAPI dependencies: FastAPI would resolve a parameter of each of them anew."""
     dependencies = request.app.state.dependencies
     assert isinstance(dependencies, Dependencies)
     return dependencies
+
+
+# Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which compete for the interpreter lock.
+async def _dependencies(request: Request) -> Dependencies:
+    return dependencies_of(request)
 
 
 async def _trace(request: Request) -> SpanContext:

@@ -28,10 +28,11 @@ async def map_in_pieces(function: Callable[[T], R], items: Iterable[T], *, monot
         monotonic: A monotonic clock, in seconds.
     """
     results: list[R] = []
-    yielder = Yielder(piece_s=PIECE_S, monotonic=monotonic)
+    ends_at = monotonic() + PIECE_S
     for item in items:
-        if yielder.is_due:
-            await yielder.maybe_yield()
+        if monotonic() >= ends_at:
+            await yield_to_event_loop()
+            ends_at = monotonic() + PIECE_S
         results.append(function(item))
     return results
 

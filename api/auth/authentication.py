@@ -9,7 +9,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from api.auth.caller import Caller, Credential, KeyHash, forbidden, is_token
-from api.dependencies import AppDependencies, Dependencies
+from api.dependencies import Dependencies, dependencies_of
 from api.http.query_parameters import refuse_unknown_parameters
 from api.problems import unauthorized
 from control.documents import ApiKey, OperatorKey, Role, Scope, hash_key
@@ -31,7 +31,8 @@ def caller_with(scope: Scope) -> Callable[..., AsyncIterator[Caller]]:
     The request counts as one of its tenant's until it is answered.
     """
 
-    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> AsyncIterator[Caller]:
+    async def _authenticate(request: Request, bearer: _Bearer, header: _Header) -> AsyncIterator[Caller]:
+        dependencies = dependencies_of(request)
         credential = await _credential_in(request, dependencies, bearer, header, whose="the tenant's API key")
         caller = await caller_of(dependencies, credential)
         structlog.contextvars.bind_contextvars(tenant=caller.tenant.id)
@@ -128,7 +129,8 @@ def _credential_of(key: ApiKey) -> Credential:
 def require_operator(role: Role) -> Any:
     """Admits only operators' keys with a role. For routes whose data is not of one tenant."""
 
-    async def _authenticate(request: Request, dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> OperatorKey:
+    async def _authenticate(request: Request, bearer: _Bearer, header: _Header) -> OperatorKey:
+        dependencies = dependencies_of(request)
         credential = await _credential_in(request, dependencies, bearer, header, whose="an operator's key")
         found = dependencies.tenants.by_operator_key_hash(_hash_of(credential))
         if found is None:

@@ -1,33 +1,44 @@
 """Admission of requests to routes, as FastAPI dependencies: quotas and turns."""
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, Request
 
 from api.auth.authentication import RecallCaller
-from api.dependencies import AppDependencies
+from api.auth.caller import Caller
+from api.dependencies import dependencies_of
 from api.limits.admission import TOPIC_RESULTS
 
 
-async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
+class Admitted(NamedTuple):
+    """An admitted recall."""
+
+    caller: Caller
+    """The owner of the request's key."""
+    quota: Mapping[str, str]
+    """The state of the tenant's quota, as headers of the response."""
+
+
+async def _admitted_recall(request: Request, caller: RecallCaller) -> AsyncIterator[Admitted]:
+    dependencies = dependencies_of(request)
     # Before the quota is asked for, and the body is read.
     dependencies.admission.reject_if_full(caller.tenant)
     async with dependencies.quotas.recall(caller.tenant) as headers:
-        yield headers
+        yield Admitted(caller, headers)
 
 
-RecallQuota = Annotated[Mapping[str, str], Depends(_recall_quota)]
-"""Admits a recall for as long as its route runs, and gives the headers of its response."""
+AdmittedRecall = Annotated[Admitted, Depends(_admitted_recall)]
+"""Authenticates a caller that may recall, and admits the recall for as long as its route runs. Declare it before the body."""
 
 
-async def _turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.admin_admission(request):
+async def _turn(request: Request) -> AsyncIterator[None]:
+    async with dependencies_of(request).admission.admin_admission(request):
         yield
 
 
-async def _topics_turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.admin_admission(request, results=TOPIC_RESULTS):
+async def _topics_turn(request: Request) -> AsyncIterator[None]:
+    async with dependencies_of(request).admission.admin_admission(request, results=TOPIC_RESULTS):
         yield
 
 

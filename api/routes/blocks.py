@@ -10,13 +10,13 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from api.auth.authentication import CorrectCaller, RecallCaller
+from api.auth.authentication import CorrectCaller
 from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies, RequestTrace
 from api.http.json_http import JsonResponse
 from api.http.openapi import RequestModel, refusals
 from api.http.request_body import body_schema, json_body
-from api.limits.route_admission import RecallQuota
+from api.limits.route_admission import AdmittedRecall
 from api.problems import ProblemError
 from api.reads.read_your_writes import PollBackoff
 from api.response_models.blocks import BLOCK, BLOCKS, EDITED, FOUND
@@ -190,10 +190,9 @@ _Asked = Annotated[_Exchange, Depends(_exchange)]
 
 
 @router.get("/v1/blocks", responses=BLOCKS)
-async def list_blocks(
-    request: Request, caller: RecallCaller, quota: RecallQuota, dependencies: AppDependencies, user: _User = None
-) -> Response:
+async def list_blocks(request: Request, admitted: AdmittedRecall, dependencies: AppDependencies, user: _User = None) -> Response:
     """A user's blocks in the order of the schema: `{blocks}`. Empty if the schema has no property with the operator AGENT."""
+    caller, quota = admitted
     blocks = list(blocks_of(caller, dependencies.tenants, user))
     async with dependencies.admission.turn(request, caller.tenant, results=len(blocks)):
         read = await asyncio.gather(*(newest_entity(dependencies, caller, each.id) for each in blocks))
@@ -208,8 +207,7 @@ async def list_blocks(
 @router.post("/v1/blocks/search", openapi_extra=body_schema(BlockSearchBody), responses=FOUND)
 async def search_memories(
     request: Request,
-    caller: RecallCaller,
-    quota: RecallQuota,
+    admitted: AdmittedRecall,
     body: Annotated[BlockSearchBody, Depends(json_body(BlockSearchBody))],
     dependencies: AppDependencies,
 ) -> Response:
@@ -217,6 +215,7 @@ async def search_memories(
 
     This is the search of the model that maintains the blocks. To answer a question, use `POST /v1/recall`.
     """
+    caller, quota = admitted
     user = caller.user_of(body.user)
     if user is None:
         raise ProblemError(422, "invalid", "user: name the user; the API key is bound to none")
@@ -246,8 +245,7 @@ async def get_block(
     entity_type: _EntityType,
     property_name: _Property,
     request: Request,
-    caller: RecallCaller,
-    quota: RecallQuota,
+    admitted: AdmittedRecall,
     dependencies: AppDependencies,
     user: _User = None,
 ) -> Response:
@@ -255,6 +253,7 @@ async def get_block(
 
     It has the state of the entities stage, which may be newer than the index. `degraded` names unavailable sources.
     """
+    caller, quota = admitted
     block = block_of(caller, dependencies.tenants, user, entity_type=entity_type, property_name=property_name)
     async with dependencies.admission.turn(request, caller.tenant):
         memory, degraded = await newest_entity(dependencies, caller, block.id)

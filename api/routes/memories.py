@@ -12,7 +12,7 @@ from api.dependencies import AppDependencies, Dependencies
 from api.http.json_http import JsonResponse
 from api.http.openapi import refusals
 from api.http.request_body import REST
-from api.limits.route_admission import RecallQuota
+from api.limits.route_admission import AdmittedRecall
 from api.problems import ProblemError
 from api.reads.memory_fields import memory_fields
 from api.reads.schema_types import check_types
@@ -38,8 +38,7 @@ _Kind = Literal["event", "entity", "summary", "segment"]
 @router.get("/v1/memories", responses=MEMORY_PAGE)
 async def list_memories(
     request: Request,
-    caller: RecallCaller,
-    quota: RecallQuota,
+    admitted: AdmittedRecall,
     dependencies: AppDependencies,
     user: Annotated[Id | None, Query(description="Only this user's memories. Default: all users that the key may access.")] = None,
     session: Annotated[Id | None, Query(description="Only memories of this session.")] = None,
@@ -62,6 +61,7 @@ async def list_memories(
     moves in an order by time. Invalidated and expired memories are left out. `next` is null on the last page; by time, a page before it may
     have fewer memories than `limit`. Counts as one recall.
     """
+    caller, quota = admitted
     place = _place(after, order)
     if since is not None and until is not None and since >= until:
         raise ProblemError(422, "invalid", "since must be before until: no memory can match")

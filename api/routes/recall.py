@@ -7,12 +7,11 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from api.auth.authentication import RecallCaller
 from api.dependencies import AppDependencies, RequestTrace
 from api.http.json_http import JsonResponse
 from api.http.openapi import RequestModel, refusals
 from api.http.request_body import body_schema, json_body
-from api.limits.route_admission import RecallQuota
+from api.limits.route_admission import AdmittedRecall
 from api.problems import ProblemError
 from api.reads.explain_missing import WhyNots
 from api.reads.memory_fields import candidate_fields, hit_fields, memory_fields
@@ -39,8 +38,7 @@ router = APIRouter(tags=["read"])
 @router.post("/v1/recall", openapi_extra=body_schema(RecallBody), responses=RECALLED)
 async def recall_memories(
     request: Request,
-    caller: RecallCaller,
-    quota: RecallQuota,
+    admitted: AdmittedRecall,
     body: Annotated[RecallBody, Depends(json_body(RecallBody))],
     dependencies: AppDependencies,
     trace: RequestTrace,
@@ -63,6 +61,7 @@ async def recall_memories(
       ``memories``, ``keywords``, ``entities``, ``session_tail``, and the model's ``sift`` or ``expansion``; then the results are those
       without it. If all parts are missing: 503, or 422 if the embedding model refuses the query.
     """
+    caller, quota = admitted
     call = RecallCall(request, caller, body, dependencies, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not))
     with recorded_steps(wanted=body.explain) as steps:
         async with call.answered() as found:
@@ -89,8 +88,7 @@ async def recall_memories(
 @router.post("/v1/context", openapi_extra=body_schema(ContextBody), responses=CONTEXT)
 async def build_context(
     request: Request,
-    caller: RecallCaller,
-    quota: RecallQuota,
+    admitted: AdmittedRecall,
     body: Annotated[ContextBody, Depends(json_body(ContextBody))],
     dependencies: AppDependencies,
     trace: RequestTrace,
@@ -104,6 +102,7 @@ async def build_context(
     number of results that did not fit. Events far weaker than the best one are not included, even if they fit. ``sift``, ``expansion``,
     ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
     """
+    caller, quota = admitted
     tokens = body.tokens or dependencies.settings.recall.context_tokens
     call = RecallCall(request, caller, body, dependencies, limit=hits_for(tokens))
     async with call.answered() as found:
@@ -147,8 +146,7 @@ class FeedbackBody(RequestModel):
 
 @router.post("/v1/feedback", openapi_extra=body_schema(FeedbackBody), responses=FEEDBACK_TAKEN | refusals(404))
 async def send_feedback(
-    caller: RecallCaller,
-    quota: RecallQuota,
+    admitted: AdmittedRecall,
     body: Annotated[FeedbackBody, Depends(json_body(FeedbackBody))],
     dependencies: AppDependencies,
     trace: RequestTrace,
@@ -158,6 +156,7 @@ async def send_feedback(
     200 with ``{position: {topic, partition, offset}}`` once it is durable in Kafka. The last feedback on a recall counts. 404 if the id is
     of no recall of the tenant with the same user.
     """
+    caller, quota = admitted
     tenant, user = caller.tenant.id, caller.user_of(body.user)
     if not is_recall_of(body.recall_id, tenant, user):
         whose = "without a user" if user is None else f"for the user {user!r}"

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from api.auth.authentication import caller_with
 from api.auth.caller import Caller
-from api.dependencies import AppDependencies, Dependencies
+from api.dependencies import Dependencies, dependencies_of
 from api.problems import RETRY_AFTER_S, ProblemError
 from control.documents import Scope
 from control.key_usage import OPERATORS
@@ -106,23 +106,21 @@ class Idempotency:
 
 
 def _tenants(scope: Scope) -> Callable[..., Awaitable[Idempotency]]:
-    async def _of_caller(
-        request: Request, caller: Annotated[Caller, Depends(caller_with(scope))], dependencies: AppDependencies, key: KeyHeader = None
-    ) -> Idempotency:
+    async def _of_caller(request: Request, caller: Annotated[Caller, Depends(caller_with(scope))], key: KeyHeader = None) -> Idempotency:
         owner = encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
-        return await _idempotency(request, dependencies, owner, key)
+        return await _idempotency(request, owner, key)
 
     return _of_caller
 
 
-async def _operators(request: Request, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
-    return await _idempotency(request, dependencies, OPERATORS, key)
+async def _operators(request: Request, key: KeyHeader = None) -> Idempotency:
+    return await _idempotency(request, OPERATORS, key)
 
 
-async def _idempotency(request: Request, dependencies: AppDependencies, owner: str, key: str | None) -> Idempotency:
+async def _idempotency(request: Request, owner: str, key: str | None) -> Idempotency:
     query, path = request.scope["query_string"], request.scope["path"].encode()
     what = b"%s %s %s\n%s" % (request.method.encode(), query, path, b"" if key is None else await request.body())
-    return Idempotency(answers=dependencies.answers, owner=owner, key=key, request=what)
+    return Idempotency(answers=dependencies_of(request).answers, owner=owner, key=key, request=what)
 
 
 def _with_status(response: Response, status: str) -> Response:
