@@ -76,7 +76,7 @@ class Dependencies:
 
 
 def dependencies_of(request: Request) -> Dependencies:
-    """The dependencies of a request's app, for FastAPI dependencies: FastAPI would resolve a parameter of each of them anew."""
+    """The dependencies of a request's app, for FastAPI dependencies: FastAPI would resolve a parameter of each of them again."""
     dependencies = request.app.state.dependencies
     assert isinstance(dependencies, Dependencies)
     return dependencies
