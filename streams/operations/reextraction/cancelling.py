@@ -27,7 +27,7 @@ from memory.texts.text import counted
 from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
-from runtime.kafka.bulk import delete_topics
+from runtime.kafka.topics import delete_topics
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
 from runtime.settings import Settings

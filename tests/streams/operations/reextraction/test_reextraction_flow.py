@@ -21,7 +21,7 @@ from models.embedding.build import build_embedder
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.kafka import KafkaOffsets, read_topic
-from runtime.kafka.bulk import topic_partitions
+from runtime.kafka.topics import topic_partitions
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
