@@ -164,7 +164,7 @@ async def _forget_notes(redis: GuardedRedis, tenants: Collection[str], generatio
 
 async def _keys_of(redis: GuardedRedis, family: KeyFamily, tenants: Collection[str], generation: str) -> AsyncIterator[str]:
     prefix = redis.key(family, "")
-    for key in await redis.keys("finding notes of a generation", family, ""):
+    for key in await redis.keys("finding notes of a generation", family):
         for parts in _parts(key.removeprefix(prefix)):
             owner = parts[2] if family is KeyFamily.VALUES else parts[0]
             if owner in tenants and parts[_GENERATION_AT[family]] == generation:
