@@ -17,7 +17,7 @@ import orjson
 from control import ControlWriter, Draft, read_control
 from control.generations.dropping import require_no_workers, retract_all
 from control.generations.reading import EXTRACTION, workers_of
-from control.generations.reextractions import end_cancellation, reextraction_of
+from control.generations.reextraction_changes import end_cancellation, reextraction_of
 from control.reextraction import Reextraction
 from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError

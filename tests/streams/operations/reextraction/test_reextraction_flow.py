@@ -12,7 +12,7 @@ from control import ControlWriter, Draft, read_control
 from control.errors import ChangeRefusedError, GenerationIncompleteError
 from control.generations.dropping import drop
 from control.generations.reading import workers_of
-from control.generations.reextractions import cancel_reextraction
+from control.generations.reextraction_changes import cancel_reextraction
 from control.generations.switching import switch
 from control.reextraction import RunBudget
 from control.tenant_changes import set_generation
