@@ -160,7 +160,7 @@ class _Input(NamedTuple):
     property: str
     """The property that an event changes."""
     kind: Input
-    """What its operator takes."""
+    """The kind of value that its operator takes."""
     value: JsonValue
     """The value in the event."""
 
