@@ -55,6 +55,11 @@ PLACE: Final = "varve-place"
 """Header of a record that growth has copied from an earlier set of topics: its position there, ``topic/partition/offset``."""
 
 
+def kind_of(headers: Iterable[tuple[str, bytes]]) -> bytes | None:
+    """The kind of a record; None if it is its topic's usual one."""
+    return next((value for name, value in headers if name == KIND), None)
+
+
 def place_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
     """The position of a copied record in the earlier set of topics; None for other records and invalid headers."""
     return _position_in(headers, PLACE)

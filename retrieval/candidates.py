@@ -10,7 +10,7 @@ from retrieval.query.expansion import noisy_or
 from retrieval.rankers.base import MAX_RERANKED, Scored
 from retrieval.redundancy.current_state import by_state
 from retrieval.redundancy.deduplication import Deduplication
-from retrieval.relevance.ranking import Scoring, evidence_scores, ranks_of
+from retrieval.relevance.final_score import Scoring, evidence_scores, ranks_of
 from retrieval.relevance.traits import traits_of
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked
@@ -96,7 +96,7 @@ class _Hits:
 
     Args:
         scoring: The final scoring.
-        decay: See :func:`retrieval.relevance.ranking.evidence_scores`.
+        decay: See :func:`retrieval.relevance.final_score.evidence_scores`.
         ranks: By memory id, its ranks among the candidates.
     """
 

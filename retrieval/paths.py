@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 _log = logger(__name__)
 
-PathName = Literal[
+PartName = Literal[
     "memories", "keywords", "links", "tree", "recent", "topics", "entities", "session_tail", "sift", "expansion", "entity_history"
 ]
 """The parts of a recall, as ``degraded`` names them. ``keywords``: the keyword graph. ``links``, ``tree``, ``recent``, ``topics``: further
@@ -47,7 +47,7 @@ class Unavailable:
         return failed
 
 
-async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Unavailable:
+async def attempt(path: Awaitable[T], *, name: PartName, until: float) -> T | Unavailable:
     """The result of a part, or the reason why it has none.
 
     Args:
@@ -75,7 +75,7 @@ async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Un
         return Unavailable(error.failure, error)
 
 
-async def timed(path: Awaitable[T], *, name: PathName, until: float, metrics: Metrics) -> T | Unavailable:
+async def timed(path: Awaitable[T], *, name: PartName, until: float, metrics: Metrics) -> T | Unavailable:
     """As :func:`attempt`, with a span and the duration as a metric.
 
     Args:
@@ -95,7 +95,7 @@ async def timed(path: Awaitable[T], *, name: PathName, until: float, metrics: Me
     return found
 
 
-def left_out(parts: Mapping[PathName, object], metrics: Metrics) -> tuple[PathName, ...]:
+def left_out(parts: Mapping[PartName, object], metrics: Metrics) -> tuple[PartName, ...]:
     """The parts without a result. Counts all outcomes, and logs those that an operator must know.
 
     Args:

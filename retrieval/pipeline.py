@@ -27,7 +27,7 @@ from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.candidates import deduplicate, rank
 from retrieval.context import Context, messages_of, pack
-from retrieval.paths import PathName, Unavailable, left_out, timed
+from retrieval.paths import PartName, Unavailable, left_out, timed
 from retrieval.plan import RecallPlan, plan_recall, reads_of
 from retrieval.profiles import BUILT_IN, Profile
 from retrieval.rankers.base import Scored
@@ -172,7 +172,7 @@ class RecallPipeline:
         ranked, positions = _or_else(memories, (None, ()))
         response = RecallResponse(hits=(), entities=nearest.found)
         if ranked is not None:
-            further_hits: dict[PathName, Sequence[RecallHit]] = {name: _or_else(found, []) for name, found in by_path.items()}
+            further_hits: dict[PartName, Sequence[RecallHit]] = {name: _or_else(found, []) for name, found in by_path.items()}
             began = time.perf_counter()
             response = await self.cut(plan, ranked, further={"topics": rewritten.topics, **further_hits}, entities=nearest.found)
             note_step("cut", began, given=len(ranked.hits), found=len(response.hits))
@@ -238,7 +238,7 @@ class RecallPipeline:
         return await self._scorer.score(plan, memories.candidates)
 
     async def cut(
-        self, plan: RecallPlan, ranked: Ranked, *, further: Mapping[PathName, Sequence[RecallHit]], entities: Sequence[Memory]
+        self, plan: RecallPlan, ranked: Ranked, *, further: Mapping[PartName, Sequence[RecallHit]], entities: Sequence[Memory]
     ) -> RecallResponse:
         """Step 6: the best hits, with some of each further retriever, and without events that an entity among them covers.
 
@@ -292,7 +292,7 @@ class RecallPipeline:
         note_step(retriever.name, began, found=len(found) if isinstance(found, list) else None)
         return found
 
-    async def _attempt(self, part: Awaitable[T], name: PathName, until: float | None) -> T | Unavailable:
+    async def _attempt(self, part: Awaitable[T], name: PartName, until: float | None) -> T | Unavailable:
         return await part if until is None else await timed(part, name=name, until=until, metrics=self._metrics)
 
 

@@ -9,7 +9,7 @@ from memory.schema.method import Method, RetrievalPath
 from memory.times import in_zone
 from retrieval.profiles import Profile, named
 from retrieval.rankers.base import Ranker
-from retrieval.relevance.ranking import Scoring, Weights
+from retrieval.relevance.final_score import Scoring, Weights
 from retrieval.relevance.time_prior import names_time
 from retrieval.request import RecallMode, RecallRequest
 from runtime.settings import RecallSettings

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 from memory.positions import LogPosition
 from memory.records import Memory, RankedCandidate
 from memory.schema.method import Method, RewritingMode
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from runtime.redis.session_tail import SessionView
 from stores.port import MemoryFilter, TenantScope
 
@@ -133,7 +133,7 @@ class RecallHit(NamedTuple):
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]
-    """For each of these messages, its best score (:func:`retrieval.relevance.ranking.evidence_scores`)."""
+    """For each of these messages, its best score (:func:`retrieval.relevance.final_score.evidence_scores`)."""
     superseded_by: str | None = None
     """If the value has changed since: the id of the memory with the newest value, or of the entity that contains it. It is in the
     response."""
@@ -195,7 +195,7 @@ class RecallResponse:
     """The latest messages of the requested session."""
     positions: tuple[LogPosition, ...] = ()
     """The store contained all records up to these positions of the change feed when it was searched."""
-    degraded: tuple[PathName, ...] = ()
+    degraded: tuple[PartName, ...] = ()
     """The parts that are missing: late, unavailable or failed."""
     rewriting: Mapping[str, Any] = field(default_factory=dict)
     """By the mode's field in the HTTP response, what the model contributed; None: nothing."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from memory.positions import LogPosition
-from retrieval.paths import PathName, Unavailable, timed
+from retrieval.paths import PartName, Unavailable, timed
 from retrieval.plan import RecallPlan, mode_of
 from retrieval.query.expansion import Expansion
 from retrieval.request import RecallHit, RecallRequest
@@ -45,7 +45,7 @@ class Rewritten:
     """The memories of the sessions that the model ranked, with the positions of the store; None: they are still to be retrieved."""
     topics: tuple[RecallHit, ...] = ()
     """The topics that a model selected."""
-    unavailable: tuple[PathName, ...] = ()
+    unavailable: tuple[PartName, ...] = ()
     """The models that have failed."""
     fields: dict[str, Any] = field(default_factory=dict)
     """By the mode's field in the response, what the model contributed; None: nothing."""
@@ -135,7 +135,7 @@ class QueryRewriter:
             return Rewritten(request=request, unavailable=_named(found, "expansion"), fields={"expansion": None})
         return Rewritten(request=replace(request, expansions=found), fields={"expansion": found})
 
-    async def _in_time(self, path: Awaitable[T | None], *, name: PathName, most_s: float, until: float | None) -> T | Unavailable | None:
+    async def _in_time(self, path: Awaitable[T | None], *, name: PartName, most_s: float, until: float | None) -> T | Unavailable | None:
         now = asyncio.get_running_loop().time()
         end = now + (most_s if until is None else min(most_s, (until - now) * _SHARE))
         found = await timed(path, name=name, until=end, metrics=self._metrics)
@@ -146,5 +146,5 @@ class QueryRewriter:
         return found
 
 
-def _named(found: object, name: PathName) -> tuple[PathName, ...]:
+def _named(found: object, name: PartName) -> tuple[PartName, ...]:
     return (name,) if isinstance(found, Unavailable) else ()

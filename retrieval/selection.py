@@ -11,7 +11,7 @@ from memory.records import Memory, RankedCandidate
 from retrieval.redundancy.deduplication import duplicate_key
 from retrieval.redundancy.entity_coverage import covered_by_entity
 from retrieval.redundancy.supersession import with_superseded
-from retrieval.relevance.ranking import Scoring
+from retrieval.relevance.final_score import Scoring
 from retrieval.request import CandidateOutcome, Outcome, RecallHit, RecallResponse
 from runtime.pieces import map_in_pieces
 from stores.port import ScoredMemory

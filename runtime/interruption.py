@@ -130,7 +130,7 @@ def run(
         The coroutine's result.
 
     Raises:
-            SystemExit: If a signal ended it; the code is 128 plus the number of the signal.
+        SystemExit: If a signal ended it; the code is 128 plus the number of the signal.
     """
     with _running(main) as (ending, runner):
         ending.grace_s, ending.on_repeat = grace_s, on_repeat

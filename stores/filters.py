@@ -166,6 +166,36 @@ class MemoryFilter:
 
     def conditions(self) -> Iterator[Condition]:
         """The conditions, which must all hold. The first one restricts the tenant, or the tenant and the user."""
+        yield from self._owner_conditions()
+        if self.passes_nothing:
+            yield HasId(())
+        if self.ids is not None:
+            yield HasId(self.ids)
+        kinds = self._passing_kinds if self._needs_kind_condition else ()
+        named = {
+            KIND: kinds,
+            TYPE: self.types,
+            SESSION: self.sessions,
+            ENTITY_KEYS: self.keys,
+            MESSAGES: self.messages,
+            PARENT: self.parents,
+        }
+        for field, values in named.items():
+            if values:
+                yield MatchAny(field, values)
+        yield from self._time_conditions()
+        if self.generation is not None:
+            yield MatchAny(GENERATION, (self.generation,))
+        if self.not_expired_at is not None:
+            yield MissingOrAfter(EXPIRES_AT, iso_time(self.not_expired_at))
+        if self.min_trust == "trusted":
+            yield MatchAny(TRUST, ("trusted",))
+        elif self.min_trust is not None:
+            yield NoneOf(TRUST, ("untrusted", "distrusted"))
+        if self.at:
+            yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
+
+    def _owner_conditions(self) -> Iterator[Condition]:
         tenant, user = self.scope.tenant, self.scope.user
         if self.steps_of is not None:
             yield MatchAny(STEP_TENANT, (tenant,))
@@ -178,38 +208,14 @@ class MemoryFilter:
             yield MatchAny(TENANT, (tenant,))
         if user is not None:
             yield MatchAny(OWNER, tuple(owner_of(tenant, user, of_entity=each) for each in self._owner_kinds))
-        if self.passes_nothing:
-            yield HasId(())
-        if self.ids is not None:
-            yield HasId(self.ids)
-        if self._needs_kind_condition:
-            yield MatchAny(KIND, self._passing_kinds)
-        if self.types:
-            yield MatchAny(TYPE, self.types)
-        if self.sessions:
-            yield MatchAny(SESSION, self.sessions)
-        if self.keys:
-            yield MatchAny(ENTITY_KEYS, self.keys)
-        if self.messages:
-            yield MatchAny(MESSAGES, self.messages)
-        if self.parents:
-            yield MatchAny(PARENT, self.parents)
+
+    def _time_conditions(self) -> Iterator[Condition]:
         if self.time_is is not None:
             yield DatetimeRange(EVENT_TIME, iso_time(self.time_is), iso_time(self.time_is + timedelta.resolution))
         if self.since is not None:
             yield DatetimeRange(EVENT_TIME, iso_time(self.since), None)
         if (end := self._end) is not None:
             yield DatetimeRange(EVENT_TIME, None, iso_time(end))
-        if self.generation is not None:
-            yield MatchAny(GENERATION, (self.generation,))
-        if self.not_expired_at is not None:
-            yield MissingOrAfter(EXPIRES_AT, iso_time(self.not_expired_at))
-        if self.min_trust == "trusted":
-            yield MatchAny(TRUST, ("trusted",))
-        elif self.min_trust is not None:
-            yield NoneOf(TRUST, ("untrusted", "distrusted"))
-        if self.at:
-            yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
 
     def rejected_by(self, memory: Memory) -> str | None:
         """The first field that excludes a memory of the tenant; None if the memory passes all fields except :attr:`at`.

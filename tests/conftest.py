@@ -17,11 +17,13 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from models.credentials import credential_watch
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
 from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, create_topics
 from runtime.redis.client import GuardedRedis, open_redis
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import EmbeddingSettings, KafkaSettings, Settings
 from tests import memory_folder
 from tests.freed_memory import return_freed_memory
 from tests.letter_flow import NOON, LetterFlow
@@ -175,6 +177,15 @@ def kafka() -> Iterator[str]:
         broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True, session_s=BROKER_SESSION_S)
         with _running_process(broker.prepare()):
             yield broker.bootstrap
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    """The real MiniLM."""
+    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield embedder
+    await embedder.close()
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from memory.errors import RecordError
 from memory.messages.message_parts import json_type
 from memory.messages.message_preparation import native_fields
 from memory.schema import sample_conversation
-from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.errors import ConversationError
+from varve.imports.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 
 SECONDS_BETWEEN_TURNS: Final = 20
 """LoCoMo dates sessions, not turns."""

@@ -17,7 +17,7 @@ from control.document_base import Label
 from control.documents import OperatorKey
 from control.draft import Draft
 from control.hold import Reason
-from control.holds import place_hold, release_hold
+from control.hold_changes import place_hold, release_hold
 from memory.records.message import Name
 
 router = APIRouter(tags=["operators"])

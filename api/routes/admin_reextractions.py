@@ -20,7 +20,7 @@ from api.response_models.reextractions import ESTIMATED, REEXTRACTION_CHANGED, R
 from api.writes.control_changes import apply_by_operator, operator_name, tenant_of
 from control.documents import GenerationName, OperatorKey
 from control.draft import Draft, changed
-from control.generations.reextractions import (
+from control.generations.reextraction_changes import (
     ReextractionRequest,
     cancel_reextraction,
     pause_reextraction,

@@ -4,11 +4,11 @@ import asyncio
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.responses import Response
 
 from api.auth.authentication import IngestCaller
@@ -44,10 +44,10 @@ router = APIRouter(tags=["stream"])
 
 _PATH: Final = f"/v1/messages/{{session:{REST}}}/{{message_id:{REST}}}"
 
-_LENGTHS: Final[dict[str, Any]] = {"minLength": 1, "maxLength": 256}
+_NAME_SCHEMA: Final = TypeAdapter(Name).json_schema()
 """For the OpenAPI document only: the router divides the decoded path elsewhere if one of the two contains a ``/``."""
-_Session = Annotated[str, Path(description="The session, percent-encoded: a `/` in it is written `%2F`.", json_schema_extra=_LENGTHS)]
-_MessageId = Annotated[str, Path(description="The id of the message, percent-encoded.", json_schema_extra=_LENGTHS)]
+_Session = Annotated[str, Path(description="The session, percent-encoded: a `/` in it is written `%2F`.", json_schema_extra=_NAME_SCHEMA)]
+_MessageId = Annotated[str, Path(description="The id of the message, percent-encoded.", json_schema_extra=_NAME_SCHEMA)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +151,7 @@ async def delete_message(
     dependencies: AppDependencies,
     trace: RequestTrace,
     idempotency: IngestIdempotency,
-    user: Annotated[
-        str | None, Query(min_length=1, max_length=256, description="The user of the message. Default: the user of the key.")
-    ] = None,
+    user: Annotated[Name | None, Query(description="The user of the message. Default: the user of the key.")] = None,
 ) -> Response:
     """Deletes a message: ``{id, position, outcome}``. Counts as one message.
 

@@ -107,8 +107,7 @@ class Idempotency:
 
 def _tenants(scope: Scope) -> Callable[..., Awaitable[Idempotency]]:
     async def _of_caller(request: Request, caller: Annotated[Caller, Depends(caller_with(scope))], key: KeyHeader = None) -> Idempotency:
-        owner = encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
-        return await _idempotency(request, owner, key)
+        return await _idempotency(request, _owner(caller), key)
 
     return _of_caller
 
@@ -121,6 +120,10 @@ async def _idempotency(request: Request, owner: str, key: str | None) -> Idempot
     query, path = request.scope["query_string"], request.scope["path"].encode()
     what = b"%s %s %s\n%s" % (request.method.encode(), query, path, b"" if key is None else await request.body())
     return Idempotency(answers=dependencies_of(request).answers, owner=owner, key=key, request=what)
+
+
+def _owner(caller: Caller) -> str:
+    return encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
 
 
 def _with_status(response: Response, status: str) -> Response:
@@ -143,7 +146,7 @@ class DeletionAnswers:
 
     def __init__(self, dependencies: Dependencies, caller: Caller, memory_id: str) -> None:
         self._answers = dependencies.answers
-        self._owner = encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
+        self._owner = _owner(caller)
         # A caller's idempotency key has no space.
         self._key = f"deletion of {memory_id}"
 

@@ -90,29 +90,36 @@ async def windows_only_in_live(
     old = known.generation
     if old == generation:
         return 0
-    in_live: set[str] = set()
-    in_other: dict[str, bool] = {}
-    before_drop: set[str] = set()
-    """Windows of the candidate whose newest extraction was begun before a drop."""
-    async for _, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
-        window_id = extraction.window_id
-        if extraction.generation == old:
-            (in_live.add if has_content(extraction) else in_live.discard)(window_id)
-        elif extraction.generation == generation:
-            if has_content(extraction) and extraction.drops < known.drops_of(generation):
-                in_other.pop(window_id, None)
-                before_drop.add(window_id)
-                continue
-            # An empty extraction counts as extracted, but an empty one after one with content is a retraction.
-            if (in_other.get(window_id) or window_id in before_drop) and _may_be_retraction(extraction):
-                in_other.pop(window_id, None)
-            else:
-                in_other[window_id] = has_content(extraction)
-            before_drop.discard(window_id)
+    in_live, in_candidate = await _extracted_windows(settings, tenant, old, generation, drops=known.drops_of(generation))
     # Read last, to include windows that closed and were extracted after the offsets were read.
     start = {partition: live.get(partition, 0) for partition in await offsets.end_offsets([windows_topic(settings)])}
     ahead: set[str] = set()
     async for record, window in records_of(Window, WINDOWS, settings, tenant, start=start):
         passed = record.offset < candidate.get(TopicPartition(record.topic, record.partition), 0)
         (in_live if passed else ahead).add(window.id)
-    return len(in_live - in_other.keys() - ahead)
+    return len(in_live - in_candidate - ahead)
+
+
+async def _extracted_windows(settings: Settings, tenant: str, live: str, candidate: str, *, drops: int) -> tuple[set[str], set[str]]:
+    """The windows with content in the live generation, and those that the candidate has extracted since it was last dropped."""
+    in_live: set[str] = set()
+    in_candidate: dict[str, bool] = {}
+    """Whether the newest extraction has content."""
+    before_drop: set[str] = set()
+    """Windows of the candidate whose newest extraction was begun before a drop."""
+    async for _, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
+        window_id = extraction.window_id
+        if extraction.generation == live:
+            (in_live.add if has_content(extraction) else in_live.discard)(window_id)
+        elif extraction.generation == candidate:
+            if has_content(extraction) and extraction.drops < drops:
+                in_candidate.pop(window_id, None)
+                before_drop.add(window_id)
+                continue
+            # An empty extraction counts as extracted, but an empty one after one with content is a retraction.
+            if (in_candidate.get(window_id) or window_id in before_drop) and _may_be_retraction(extraction):
+                in_candidate.pop(window_id, None)
+            else:
+                in_candidate[window_id] = has_content(extraction)
+            before_drop.discard(window_id)
+    return in_live, set(in_candidate)

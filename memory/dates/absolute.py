@@ -38,6 +38,8 @@ _LONGEST_MONTH: Final = 31
 _FIRST_YEAR: Final = 1000
 _LAST_YEAR: Final = 2999
 """Numbers outside these years are rarely dates."""
+_FIRST_DECADE_OF_CENTURY: Final = 2000
+"""The first century whose name in digits means its first decade."""
 
 
 def _read_iso(match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
@@ -167,10 +169,6 @@ def _read_quarter_word(match: re.Match[str], _today: date, _: TenseOf) -> Outcom
 
 def _read_week_of_year(match: re.Match[str], _today: date, _: TenseOf) -> Outcome:
     return iso_week_span(int(match["year"]), int(match["week"]))
-
-
-_FIRST_DECADE_OF_CENTURY: Final = 2000
-"""The first century whose name in digits means its first decade."""
 
 
 def _read_decade(match: re.Match[str], _today: date, _: TenseOf) -> Outcome:

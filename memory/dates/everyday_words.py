@@ -48,22 +48,32 @@ def is_date_like(match: re.Match[str]) -> bool:
         return False
     if word.lower() not in _WORDS:
         return True
-    if word.istitle():
-        if groups.get("year") or groups.get("short_year") or groups.get("on_weekday"):
-            return True
-        begins = match.start() == match.start(name) and _SENTENCE_STARTS.search(
-            text[max(0, match.start() - _PREPOSITION_REACH) : match.start()]
-        )
-        if begins and word in ("May", "March", "Sun", "Sat"):
-            return not _NOUN_FOLLOWS.match(text, match.end())
-        return word in ("May", "March") or not _POSSESSIVE.match(text, end)
+    return _capitalised_is_date(match, name, word) if word.istitle() else _small_is_date(match, name, word)
+
+
+def _capitalised_is_date(match: re.Match[str], name: str, word: str) -> bool:
+    groups = match.groupdict()
+    if groups.get("year") or groups.get("short_year") or groups.get("on_weekday"):
+        return True
+    begins = match.start() == match.start(name) and _SENTENCE_STARTS.search(_before(match))
+    if begins and word in ("May", "March", "Sun", "Sat"):
+        return not _NOUN_FOLLOWS.match(match.string, match.end())
+    return word in ("May", "March") or not _POSSESSIVE.match(match.string, match.end(name))
+
+
+def _small_is_date(match: re.Match[str], name: str, word: str) -> bool:
+    groups, text, end = match.groupdict(), match.string, match.end(name)
     if groups.get("year") or groups.get("on_weekday") or (groups.get("day") and _ORDINAL_OR_OF.search(match[0])):
         return True
-    before = text[max(0, match.start() - _PREPOSITION_REACH) : match.start(name)]
     if groups.get("day"):
-        ahead = text[max(0, match.start() - _PREPOSITION_REACH) : match.start()]
-        return bool(_BEFORE_DAY.search(ahead) or match[0].lower().startswith(("from ", "between ")))
+        return bool(_BEFORE_DAY.search(_before(match)) or match[0].lower().startswith(("from ", "between ")))
+    before = _before(match, match.start(name))
     follows_preposition = bool(_PREPOSITION.search(before) or _MID.search(before))
     if word.lower() == "may" or (name == "weekday" and follows_preposition):
         return (name == "month" and follows_preposition) or _CLAUSE_ENDS.match(text, end) is not None
     return follows_preposition or _QUESTION_ENDS.match(text, end) is not None
+
+
+def _before(match: re.Match[str], end: int | None = None) -> str:
+    """The text shortly before the match, up to its start or to a later place in it."""
+    return match.string[max(0, match.start() - _PREPOSITION_REACH) : match.start() if end is None else end]

@@ -40,8 +40,7 @@ class Contribution(Record):
     """All changes that one source record makes to one entity. An entity applies them together, once, in the order of the source partition.
 
     A contribution of kind ``merged`` carries the answer to a :class:`~memory.records.MergeRequest`. It names the positions that it covers,
-    so
-    its own position is ignored.
+    so its own position is ignored.
     """
 
     tenant: Name

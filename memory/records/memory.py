@@ -87,8 +87,8 @@ class Memory(Record):
     depth: int | None = Field(default=None, ge=0)
     """Only for nodes of a tree: the number of nodes above it."""
     since: dict[str, list[datetime.date]] | None = None
-    """Only for entities, by property that patches edit: the date, in the zone of its
-    message, since which each non-blank line holds, in order."""
+    """Only for entities, by property that patches edit: the date, in the zone of its message, since which each
+    non-blank line holds, in order."""
 
 
 class MemoryChange(Record):

@@ -12,7 +12,7 @@ visible effect:
 
 Soft hyphens, direction marks, ideographic and Mongolian variation selectors and Hangul fillers are removed: words stay readable.
 
-***Delimiters and chat tokens are broken by replacing their first character** with a similar one. Nothing is deleted, so pieces cannot join
+**Delimiters and chat tokens are broken by replacing their first character** with a similar one. Nothing is deleted, so pieces cannot join
 to a new token. They are searched in the text as a model's normalizer may see it: compatibility forms folded (``＜`` is ``<``), without
 joiners, ignoring case.
 """

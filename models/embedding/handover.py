@@ -15,7 +15,6 @@ from typing import Any, Final, cast
 import numpy as np
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from memory.vectors import unit_rows
 from models.embedding.port import Embedder, Embedding, Vector
 from runtime.errors import RedisUnavailableError
@@ -165,7 +164,7 @@ def key_of(redis: GuardedRedis, owner: Owner) -> str:
     """The key of a user's waiting vectors."""
     tenant, user = owner
     parts = (tenant,) if user is None else (tenant, user)
-    return redis.key(KeyFamily.VECTORS, encode_key(*parts).decode("ascii"))
+    return redis.key_of(KeyFamily.VECTORS, *parts)
 
 
 def _encoded(embedding: Embedding) -> bytes:

@@ -5,7 +5,7 @@ filters, and has all its keys, changes the properties whose aggregates name the 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from itertools import product
 from typing import Final, Literal, NamedTuple, cast
@@ -109,7 +109,7 @@ def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...
     """
     reasons: Counter[tuple[Literal["event", "patch"], str]] = Counter()
     for event, entity_type in product(extraction.events, schema.entity_types):
-        if _feeds(event, entity_type, schema) and not (found := _keys_of(event, entity_type)).keys:
+        if _inputs(event, entity_type, schema) and not (found := _keys_of(event, entity_type)).keys:
             reasons["event", "inexact_date" if found.is_inexact else "no_key"] += 1
     for patch in extraction.patches:
         reason = _left_out_reason(patch, extraction, schema)
@@ -134,14 +134,12 @@ def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event]
 
 
 def _route_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema, routed: EntityChanges) -> None:
-    if not _feeds(event, entity_type, schema):
-        return
-    keys = _keys_of(event, entity_type).keys
-    changes = _changes_of_event(event, order, entity_type, schema) if keys else []
-    detailed = {each.name for each in entity_type.properties if each.aggregate and _input_kind(each.aggregate) == "detailed"}
+    inputs = _inputs(event, entity_type, schema)
+    keys = _keys_of(event, entity_type).keys if inputs else ()
+    changes = [(each.kind == "detailed", _change_of_event(event, order, each)) for each in inputs] if keys else []
     for key in sorted(keys)[:_MAX_KEYS]:
-        for change in changes:
-            own = _with_key(change, entity_type, key) if change.property in detailed else change
+        for is_detailed, change in changes:
+            own = _with_key(change, entity_type, key) if is_detailed else change
             routed.setdefault((entity_type.name, key), []).append(own)
 
 
@@ -158,44 +156,40 @@ def _keys_of(event: Event, entity_type: EntityType) -> _Keys:
     return _Keys(keys, any(not part and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True)))
 
 
-def _feeds(event: Event, entity_type: EntityType, schema: MemorySchema) -> bool:
-    """Whether an event is an input of an entity type."""
-    fed = any(True for _ in _inputs(event, entity_type, schema))
-    return fed and all(matches(event, condition) for condition in entity_type.filters)
+class _Input(NamedTuple):
+    property: str
+    """The property that an event changes."""
+    kind: Input
+    """The kind of value that its operator takes."""
+    value: JsonValue
+    """The value in the event."""
 
 
-def _inputs(event: Event, entity_type: EntityType, schema: MemorySchema) -> Iterator[tuple[str, AggregateExpression, JsonValue]]:
-    """The properties that an event changes, each with its aggregate and the event's value."""
+def _inputs(event: Event, entity_type: EntityType, schema: MemorySchema) -> list[_Input]:
+    """The properties of an entity type that an event changes; none if a filter excludes the event."""
+    inputs: list[_Input] = []
     for each in entity_type.properties:
         aggregate = each.aggregate
         if aggregate is None or not schema.feeds(aggregate, event.type) or aggregate.op not in operators():
             continue
         value = _input_of(event, aggregate)
         if value is not None or aggregate.event_property is None:
-            yield each.name, aggregate, value
+            inputs.append(_Input(each.name, operators()[aggregate.op].spec.input, value))
+    return inputs if inputs and all(matches(event, condition) for condition in entity_type.filters) else []
 
 
-def _changes_of_event(event: Event, order: int, entity_type: EntityType, schema: MemorySchema) -> list[Change]:
-    event_time = min(middle_moment(event.event_time, event.date), event.said_at)
-    return [
-        Change(
-            op="apply",
-            property=name,
-            source_id=event.id,
-            value=_operand_value(event, value, operators()[aggregate.op].spec.input),
-            event_time=event_time,
-            order=order,
-            message_ids=event.message_ids,
-            extractor=event.extractor,
-            unsupported=event.unsupported,
-        )
-        for name, aggregate, value in _inputs(event, entity_type, schema)
-    ]
-
-
-def _input_kind(aggregate: AggregateExpression) -> Input | None:
-    operator = operators().get(aggregate.op)
-    return None if operator is None else operator.spec.input
+def _change_of_event(event: Event, order: int, changed: _Input) -> Change:
+    return Change(
+        op="apply",
+        property=changed.property,
+        source_id=event.id,
+        value=_operand_value(event, changed.value, changed.kind),
+        event_time=min(middle_moment(event.event_time, event.date), event.said_at),
+        order=order,
+        message_ids=event.message_ids,
+        extractor=event.extractor,
+        unsupported=event.unsupported,
+    )
 
 
 def _with_key(change: Change, entity_type: EntityType, key: str) -> Change:

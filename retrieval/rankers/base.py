@@ -44,7 +44,7 @@ class Ranker(Protocol):
     """
 
     evidence_decay: ClassVar[float]
-    """See :func:`retrieval.relevance.ranking.evidence_scores`."""
+    """See :func:`retrieval.relevance.final_score.evidence_scores`."""
     uses_parts: ClassVar[bool]
     """Whether it uses the parts of the store's score."""
     uses_features: ClassVar[bool]

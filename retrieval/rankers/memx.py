@@ -19,7 +19,7 @@ import numpy as np
 from memory.records import Memory
 from retrieval.rankers.base import Scored
 from retrieval.relevance.feature_vector import FeatureVector
-from retrieval.relevance.ranking import ranks_of
+from retrieval.relevance.final_score import ranks_of
 from retrieval.relevance.time_prior import with_time_prior
 from runtime.redis.retrieval_counts import Retrievals
 from stores.port import ScoredMemory

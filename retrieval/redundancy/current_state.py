@@ -123,36 +123,34 @@ class _Candidates:
         one = self._statements[first]
         others = {index: each for index, each in self._statements.items() if index not in seen}
         near = {index: each for index, each in others.items() if index <= NEAR}
-        if self._topic.has_only_hearsay(one):
-            return next(self._own(others), None)
+        topic = self._topic
+        forms = [clause.form for clause in topic.clauses_of(one)]
+        if topic.has_only_hearsay(one):
+            return self._own_answer(others)
         if self._asked == "other":
-            return next((index for index, each in others.items() if index <= NEXT and corrects(each, one, self._topic)), None)
-        forms = [clause.form for clause in self._topic.clauses_of(one)]
-        if forms and one.subject not in self._topic.names and all(form.is_hearsay for form in forms):
-            own = (index for index, each in near.items() if each.subject != one.subject and self._topic.answered_now_by(each))
-            return next(own, None)
-        if self._topic.liking and any(form.liking == -self._topic.liking for form in forms):
-            return next((index for index, each in near.items() if self._has_asked_liking(each, one)), None)
+            return _first(index for index, each in others.items() if index <= NEXT and corrects(each, one, topic))
+        if forms and one.subject not in topic.names and all(form.is_hearsay for form in forms):
+            return _first(index for index, each in near.items() if each.subject != one.subject and topic.answered_now_by(each))
+        if topic.liking and any(form.liking == -topic.liking for form in forms):
+            return _first(index for index, each in near.items() if self._has_asked_liking(each, one))
         if self._asked == "former":
-            return None if any(form.is_former for form in forms) else next(self._former(one, others), None)
-        newer = {index: sure for index, each in others.items() if (sure := supersedes(each, one, self._topic, self._link(index)))}
-        if newer:
-            # Of several changes the last one holds.
-            return max(newer, key=lambda index: (newer[index], others[index].said))
+            return None if any(form.is_former for form in forms) else _first(self._former(one, others))
+        if (newer := self._newer(one, others)) is not None:
+            return newer
         if forms and all(form.only_ends for form in forms):
-            values = frozenset[str]().union(*(clause.terms for clause in self._topic.clauses_of(one))) - self._topic.terms
-            left = [index for index, each in others.items() if each.is_of_same_person(one) and self._topic.holds_without(values, each)]
-            return max(left, key=lambda index: others[index].said, default=None)
+            return self._after_end(one, others)
         if any(form.is_answer_now for form in forms) or not any(form.is_former or form.is_momentary for form in forms):
             return None
-        same = {index: each for index, each in near.items() if each.is_of_same_person(one)}
-        lasting = (index for index, each in same.items() if any(clause.form.lasts for clause in each.clauses))
-        return next(chain(lasting, (index for index, each in same.items() if self._topic.answered_now_by(each))), None)
+        return self._lasting(one, near)
 
-    def _own(self, others: Mapping[int, Statement]) -> Iterator[int]:
-        """The candidates that answer in the words of the right person, best first."""
+    def _own_answer(self, others: Mapping[int, Statement]) -> int | None:
+        """The best candidate that answers in the words of the right person."""
         is_answer = self._topic.answered_now_by if self._asked == "current" else self._topic.is_answered_by
-        yield from (index for index, each in others.items() if is_answer(each))
+        return _first(index for index, each in others.items() if is_answer(each))
+
+    def _has_asked_liking(self, other: Statement, one: Statement) -> bool:
+        asked = self._topic
+        return other.is_of_same_person(one) and any(each.form.liking == asked.liking and asked.is_of(each) for each in other.clauses)
 
     def _former(self, one: Statement, others: Mapping[int, Statement]) -> Iterator[int]:
         """The candidates that state an earlier state, surest first."""
@@ -163,12 +161,29 @@ class _Candidates:
         yield from (index for index, each in others.items() if supersedes(one, each, self._topic, self._link(index)))
         yield from (index for index in former if index < NEXT)
 
+    def _newer(self, one: Statement, others: Mapping[int, Statement]) -> int | None:
+        """The candidate that replaces the first one most surely. Of several changes the last one holds."""
+        newer = {index: sure for index, each in others.items() if (sure := supersedes(each, one, self._topic, self._link(index)))}
+        return max(newer, key=lambda index: (newer[index], others[index].said), default=None)
+
+    def _after_end(self, one: Statement, others: Mapping[int, Statement]) -> int | None:
+        """The last candidate with another value than those that ended, as the first one says."""
+        ended = frozenset[str]().union(*(clause.terms for clause in self._topic.clauses_of(one))) - self._topic.terms
+        left = [index for index, each in others.items() if each.is_of_same_person(one) and self._topic.holds_without(ended, each)]
+        return max(left, key=lambda index: others[index].said, default=None)
+
+    def _lasting(self, one: Statement, near: Mapping[int, Statement]) -> int | None:
+        """The best candidate that states something lasting, else the best one that may state how things are now."""
+        same = {index: each for index, each in near.items() if each.is_of_same_person(one)}
+        lasting = (index for index, each in same.items() if any(clause.form.lasts for clause in each.clauses))
+        return _first(chain(lasting, (index for index, each in same.items() if self._topic.answered_now_by(each))))
+
     def _link(self, index: int) -> Link:
         return Link(index, self._scores[index] / max(self._scores[0], _LEAST_SCORE))
 
-    def _has_asked_liking(self, other: Statement, one: Statement) -> bool:
-        asked = self._topic
-        return other.is_of_same_person(one) and any(each.form.liking == asked.liking and asked.is_of(each) for each in other.clauses)
+
+def _first(places: Iterator[int]) -> int | None:
+    return next(places, None)
 
 
 def _compared(asked: AskedState, topic: Topic, memories: Sequence[Memory]) -> Iterator[tuple[int, Statement]]:

@@ -63,7 +63,6 @@ class Clause:
     form: Form
     author: str | None = None
     """Case-folded name of another person who says this about themselves, in a quotation. Empty: unknown. None: it is no such quotation."""
-
     quoted_by: str = ""
     """Case-folded name of the memory's speaker, if they quote it."""
 
@@ -137,7 +136,6 @@ class Topic:
     names: frozenset[str]
     liking: int
     """As :attr:`Form.liking`, if the question asks what somebody likes or dislikes. "Do I like tea?" asks for either."""
-
     asks_for_facts: bool
     """Whether it does not ask what somebody said or wrote."""
     is_about_asker: bool

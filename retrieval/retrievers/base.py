@@ -8,9 +8,9 @@ from typing import Final, Protocol, TypeVar
 from memory.records import Memory
 from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedder
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
-from retrieval.relevance.ranking import evidence_scores
+from retrieval.relevance.final_score import evidence_scores
 from retrieval.request import RecallHit
 from stores.errors import StoreUnavailableError
 from stores.port import FeedPosition, MemoryFilter, MemoryStore, RecallQuery, ScoredMemory, TenantScope
@@ -18,14 +18,14 @@ from stores.port import FeedPosition, MemoryFilter, MemoryStore, RecallQuery, Sc
 T_co = TypeVar("T_co", covariant=True)
 
 _EVIDENCE_DECAY: Final = 0.95
-"""See :func:`retrieval.relevance.ranking.evidence_scores`."""
+"""See :func:`retrieval.relevance.final_score.evidence_scores`."""
 
 
 class Retriever(Protocol[T_co]):
     """One source of results. To add one: implement this in a module of this package, and start it in ``RecallPipeline.answer``."""
 
     @property
-    def name(self) -> PathName:
+    def name(self) -> PartName:
         """Its name in ``degraded``, in metrics and in spans."""
         ...
 
@@ -109,7 +109,7 @@ class FurtherRetriever(ABC):
         embedder: The model that the memories were embedded with.
     """
 
-    name: PathName
+    name: PartName
 
     def __init__(self, store: PreparedStore, embedder: Embedder) -> None:
         self._store = store
@@ -140,7 +140,7 @@ def with_types(searched: MemoryFilter, types: Sequence[str]) -> MemoryFilter | N
     return replace(searched, types=passed) if passed else None
 
 
-def further_hit(memory: Memory, score: float, parts: dict[str, float], *, path: PathName, keyword: str | None = None) -> RecallHit:
+def further_hit(memory: Memory, score: float, parts: dict[str, float], *, path: PartName, keyword: str | None = None) -> RecallHit:
     """The hit of a further retriever.
 
     Args:

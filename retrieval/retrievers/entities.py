@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from memory.records import Memory
 from models.embedding.port import Embedder, Embedding
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_as_asked, embed_query_texts
 from retrieval.request import RecallRequest
@@ -41,7 +41,7 @@ class EntityRetriever:
         history: Returns earlier states of entities. None: a recall of an earlier moment has no entities.
     """
 
-    name: Final[PathName] = "entities"
+    name: Final[PartName] = "entities"
 
     def __init__(self, store: PreparedStore, embedder: Embedder, *, prefetch: int, history: EntityHistory | None = None) -> None:
         self._store = store

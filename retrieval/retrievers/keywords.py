@@ -13,7 +13,7 @@ from typing import Final
 
 from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
@@ -49,7 +49,7 @@ class Linked:
 class KeywordRetriever(FurtherRetriever):
     """Finds memories through the keyword graph."""
 
-    name: Final[PathName] = "keywords"
+    name: Final[PartName] = "keywords"
 
     def most_read(self, path: RetrievalPath) -> int:
         """The memories whose keywords are compared."""

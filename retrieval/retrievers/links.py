@@ -12,7 +12,7 @@ from typing import Final
 from memory.records import Memory
 from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
@@ -40,7 +40,7 @@ class Reached:
 class LinkRetriever(FurtherRetriever):
     """Finds memories by links."""
 
-    name: Final[PathName] = "links"
+    name: Final[PartName] = "links"
 
     def applies_to(self, plan: RecallPlan) -> bool:
         """Whether the recall's method follows links, and the recall is not limited to named memories or messages."""

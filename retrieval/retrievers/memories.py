@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from memory.positions import LogPosition
 from models.embedding.port import Embedder
 from models.errors import InputRefusedError
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_question
 from retrieval.query.spelling import corrected
@@ -54,7 +54,7 @@ class MemoryRetriever:
         read_positions: Reads the positions that the store contains. None: they are not reported.
     """
 
-    name: Final[PathName] = "memories"
+    name: Final[PartName] = "memories"
 
     def __init__(self, store: PreparedStore, embedder: Embedder, read_positions: ReadPositions | None) -> None:
         self._store = store

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from memory.records import Memory
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
@@ -20,7 +20,7 @@ from stores.port import RecallQuery
 class RecentRetriever(FurtherRetriever):
     """Finds the newest memories."""
 
-    name: Final[PathName] = "recent"
+    name: Final[PartName] = "recent"
 
     async def retrieve(self, plan: RecallPlan) -> list[RecallHit]:
         """The newest memories until the moment of the recall, at most as many as the quota; never entities, which are always current.

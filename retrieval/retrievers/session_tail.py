@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from runtime.redis.session_tail import SessionView
 
@@ -18,7 +18,7 @@ class SessionTailRetriever:
         read_tail: Reads the messages. None: there are none.
     """
 
-    name: Final[PathName] = "session_tail"
+    name: Final[PartName] = "session_tail"
 
     def __init__(self, read_tail: ReadTail | None) -> None:
         self._read_tail = read_tail

@@ -16,7 +16,7 @@ from models.embedding.port import Embedder
 from models.llm.port import LLM, ChatMessage
 from retrieval.errors import RecallModelError
 from retrieval.model_calls import RecallModel
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
@@ -53,7 +53,7 @@ class TopicRetriever:
         settings: Limits of the prompt and of the calls.
     """
 
-    name: Final[PathName] = "topics"
+    name: Final[PartName] = "topics"
 
     def __init__(self, store: PreparedStore, embedder: Embedder, *, llm: LLM | None, settings: TopicsSettings) -> None:
         self._store = store

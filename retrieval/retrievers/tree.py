@@ -13,7 +13,7 @@ from typing import Final
 from memory.records import Memory
 from memory.schema.method import RetrievalPath
 from models.embedding.port import Embedding
-from retrieval.paths import PathName
+from retrieval.paths import PartName
 from retrieval.plan import RecallPlan
 from retrieval.query.query_embedding import embed_question
 from retrieval.request import RecallHit
@@ -30,7 +30,7 @@ MAX_EVENTS: Final = 300
 class TreeRetriever(FurtherRetriever):
     """Finds events by beam search from the top of the user's trees."""
 
-    name: Final[PathName] = "tree"
+    name: Final[PartName] = "tree"
 
     def most_read(self, path: RetrievalPath) -> int:
         """The ranked events."""

@@ -132,12 +132,9 @@ class Sift:
             VarveError: If the memories cannot be read or ranked.
         """
         self._model.check()
-        asked, method = request.filter, request.method
-        kinds = asked.kinds or (() if method is None else method.kinds)
-        if kinds and "event" not in kinds:
+        events = _events_of(request)
+        if events is None:
             return None
-        types = asked.types if asked.kinds or asked.types or method is None else method.types
-        events = replace(asked, kinds=("event",), types=types)
         most = self._settings.memories
         wide = replace(
             request,
@@ -147,6 +144,7 @@ class Sift:
             keeps_ranking=False,
             explain=request.explain or self._settings.filter == "cosine",
         )
+        # Filters by type and by key select sessions, and do not leave out memories of them.
         whole = replace(events, types=(), keys=())
         (found, positions), memories = await asyncio.gather(reader.ranked_memories(wide), reader.all_memories(whole, most=most + 1))
         if not found.hits:
@@ -158,7 +156,7 @@ class Sift:
             best = sorted(near, key=lambda key: -near[key])[:_MAX_SESSIONS]
             memories = await _whole_sessions(best, whole, reader, most=most)
             left_out = len(near) - len({session_key(each) for each in memories})
-        elif asked.types or asked.keys:
+        elif request.filter.types or request.filter.keys:
             memories = [each for each in memories if session_key(each) in near]
         sessions = await read_sessions(memories, content_of(request))
         if not sessions:
@@ -230,6 +228,16 @@ class Sift:
             raise
         self._metrics.sift_answers.labels("whole").inc()
         return ranking, 0
+
+
+def _events_of(request: RecallRequest) -> MemoryFilter | None:
+    """The filter of the events that a request or its method selects. None: they select other kinds of memories only."""
+    asked, method = request.filter, request.method
+    kinds = asked.kinds or (() if method is None else method.kinds)
+    if kinds and "event" not in kinds:
+        return None
+    types = asked.types if asked.kinds or asked.types or method is None else method.types
+    return replace(asked, kinds=("event",), types=types)
 
 
 async def _whole_sessions(keys: Sequence[SessionKey], memory_filter: MemoryFilter, reader: MemoryReader, *, most: int) -> list[Memory]:

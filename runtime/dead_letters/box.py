@@ -11,9 +11,7 @@ The feed is compacted: an older value must not replace a newer one.
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias
-
-from aiokafka import ConsumerRecord
+from typing import Final, NamedTuple
 
 from memory.errors import RecordTooLargeError, VarveError
 from memory.positions import LogPosition
@@ -33,8 +31,6 @@ from runtime.seals import Keyring
 from runtime.settings import KafkaSettings, Settings
 
 _BATCH: Final = 500
-
-_Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 
 
 class _Newest(NamedTuple):
@@ -231,7 +227,7 @@ class DeadLetterBox:
 
     async def _redrive_batch(
         self, batch: Sequence[FoundDeadLetter], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
-    ) -> "_BatchOutcome":
+    ) -> _BatchOutcome:
         """Sends a batch to the stages. A record in several parts was compressed, so the compressing producer sends it."""
         result = _BatchOutcome()
         plain: list[tuple[DeadLetter, OutgoingRecord]] = []

@@ -1,8 +1,10 @@
 """Kafka client of everything except the Faust apps: topics, producing, offsets."""
 
+from aiokafka import TopicPartition
+
 from runtime.kafka.client import UngroupedConsumer, client_options
 from runtime.kafka.groups import ConsumerGroups
-from runtime.kafka.offsets import Backlog, KafkaOffsets, OffsetAndTimestamp, TopicPartition, read_backlogs
+from runtime.kafka.offsets import Backlog, KafkaOffsets, OffsetAndTimestamp, read_backlogs
 from runtime.kafka.producer import OutgoingRecord, Producer
 from runtime.kafka.reader import read_topic
 from runtime.kafka.topics import check_topic_configs, check_topics, create_topic, create_topics

@@ -3,16 +3,13 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
-from types import TracebackType
 from typing import Any, Final, Self
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
-from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import UnknownTopicOrPartitionError, for_code
 
 from runtime.errors import KafkaUnavailableError
-from runtime.kafka.client import admin_client, all_partition_counts, client_options, connect, disconnect, kafka_faults, partition_counts
-from runtime.kafka.producer import OutgoingRecord, close_producer
+from runtime.kafka.client import client_options, connect, disconnect, kafka_faults
+from runtime.kafka.producer import OutgoingRecord, ProducerConnection
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 8 * 1024 * 1024
@@ -21,7 +18,6 @@ _POLL_MS: Final = 500
 _PENDING: Final = 64
 """Batches on their way to the broker."""
 _CLOSE_S: Final = 5.0
-_POLL_S: Final = 0.05
 
 
 async def read_range(
@@ -69,32 +65,23 @@ class BulkWriter:
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka
+        self._connection = ProducerConnection(
+            kafka=kafka,
+            close_timeout_s=_CLOSE_S,
+            max_batch_size=min(_BATCH_BYTES, kafka.max_message_bytes),
+            max_request_size=2**31 - 1,
+        )
         self._producer: AIOKafkaProducer | None = None
         self._batches: dict[TopicPartition, Any] = {}
         self._pending: set[asyncio.Future[Any]] = set()
         self._ends: defaultdict[TopicPartition, int] = defaultdict(int)
 
     async def __aenter__(self) -> Self:
-        with kafka_faults("connecting a producer", self._kafka):
-            producer = AIOKafkaProducer(
-                **client_options(self._kafka),
-                acks="all",
-                enable_idempotence=True,
-                compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
-                max_batch_size=min(_BATCH_BYTES, self._kafka.max_message_bytes),
-                max_request_size=2**31 - 1,
-            )
-            try:
-                await connect(producer)
-            except BaseException:
-                await producer.stop()
-                raise
-        self._producer = producer
+        self._producer = await self._connection.producer()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._producer is not None:
-            await close_producer(self._producer, within_s=_CLOSE_S)
+    async def __aexit__(self, *_: object) -> None:
+        await self._connection.close()
 
     def end(self, partition: TopicPartition) -> int:
         """The offset of the next record of a partition."""
@@ -162,47 +149,3 @@ class BulkWriter:
                 done, self._pending = await asyncio.wait(self._pending, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     each.result()
-
-
-async def delete_topics(names: Sequence[str], kafka: KafkaSettings) -> tuple[str, ...]:
-    """Deletes the existing topics among some, and waits until the broker lists none of them.
-
-    Returns:
-        The names of the deleted topics.
-    """
-    async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
-        there = await partition_counts(client, names)
-        found = [name for name in names if name in there]
-        if found:
-            response = await client.delete_topics(found)
-            for topic, code, *_ in response.topic_error_codes:
-                if code and for_code(code) is not UnknownTopicOrPartitionError:
-                    raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to delete {topic}: {for_code(code).__name__}")
-        while any(name in there for name in found):
-            await asyncio.sleep(_POLL_S)
-            there = await partition_counts(client, names)
-    return tuple(found)
-
-
-async def topic_partitions(kafka: KafkaSettings) -> dict[str, int]:
-    """The number of partitions of every topic on the broker."""
-    async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
-        return await all_partition_counts(client)
-
-
-async def set_topic_config(name: str, config: dict[str, str], kafka: KafkaSettings) -> None:
-    """Replaces the configuration of a topic.
-
-    Args:
-        name: The topic's name on the broker.
-        config: All its settings that differ from the broker's defaults.
-        kafka: Kafka's settings.
-
-    Raises:
-        KafkaUnavailableError: If the broker does not answer or refuses.
-    """
-    async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
-        for response in await client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, configs=config)]):
-            for code, message, *_ in response.resources:
-                if code:
-                    raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses the configuration of {name}: {message}")

@@ -59,6 +59,11 @@ def client_options(kafka: KafkaSettings) -> dict[str, Any]:
     return options
 
 
+def producer_options(kafka: KafkaSettings) -> dict[str, Any]:
+    """Options for every producer: those of :func:`client_options`, acknowledgement by all in-sync replicas, and compression."""
+    return {**client_options(kafka), "acks": "all", "compression_type": None if kafka.compression == "none" else kafka.compression}
+
+
 @contextmanager
 def kafka_faults(doing: str, kafka: KafkaSettings) -> Iterator[None]:
     """Translates aiokafka's errors into Varve's.

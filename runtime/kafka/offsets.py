@@ -9,22 +9,19 @@ from typing import Any, Final, NamedTuple, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError, for_code
 from aiokafka.protocol.commit import OffsetFetchRequest
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
-from runtime.errors import KafkaUnavailableError, TopicMissingError
+from runtime.errors import TopicMissingError
 from runtime.kafka.client import UngroupedConsumer, client_options, connect, disconnect, kafka_faults, partition_counts
+from runtime.kafka.topics import topic_configs
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 16_384
 """Only the first record is read; a larger record is still returned whole."""
 _POLL_MS: Final = 500
-
-__all__ = ["KafkaOffsets", "OffsetAndTimestamp", "TopicPartition"]
-
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
 """The end is the high watermark: the last stable offset excludes all records after the start of an open transaction (KAFKA-10167)."""
@@ -196,10 +193,7 @@ class KafkaOffsets:
         spec = topic_named(topic, self._kafka.topic_prefix)
         with kafka_faults(f"reading the configuration of {topic}", self._kafka):
             async with asyncio.timeout(self._kafka.request_timeout_s):
-                ((code, message, _, _, entries),) = (await _topic_config(admin, topic)).resources
-        if code:
-            raise KafkaUnavailableError(f"the broker at {self._kafka.bootstrap} does not show the configuration of {topic}: {message}")
-        config = {entry[0]: entry[1] for entry in entries}
+                config = (await topic_configs(admin, [topic], self._kafka))[topic]
         if spec is not None and spec.mark and config["cleanup.policy"] == "compact":
             return None
         kept = int(config["retention.ms" if "delete" in config["cleanup.policy"] else "delete.retention.ms"])
@@ -239,11 +233,6 @@ class KafkaOffsets:
         if self._admin is None or self._consumer is None:
             raise RuntimeError("KafkaOffsets is not started; use it as an async context manager")
         return self._admin, self._consumer
-
-
-async def _topic_config(admin: AIOKafkaAdminClient, topic: str) -> Any:
-    (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
-    return response
 
 
 async def _group_offsets(admin: AIOKafkaAdminClient, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:

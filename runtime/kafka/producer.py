@@ -16,7 +16,7 @@ from memory.keys import partition_of
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, topic_name
 from runtime.errors import KafkaUnavailableError
-from runtime.kafka.client import client_options, connect, kafka_faults
+from runtime.kafka.client import connect, kafka_faults, producer_options
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
@@ -89,13 +89,7 @@ class ProducerConnection:
 
     async def _open(self) -> AIOKafkaProducer:
         with kafka_faults("connecting a producer", self._kafka):
-            producer = AIOKafkaProducer(
-                **client_options(self._kafka),
-                acks="all",
-                enable_idempotence=True,
-                compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
-                **self._options,
-            )
+            producer = AIOKafkaProducer(**producer_options(self._kafka), enable_idempotence=True, **self._options)
             try:
                 await connect(producer)
             except BaseException:
@@ -164,6 +158,10 @@ class OutgoingRecord:
         # A foreign record's header may have no value.
         headers = sum(2 * _LENGTH_BYTES + len(name.encode()) + len(value or b"") for name, value in self.headers)
         return _FRAME_BYTES + len(self.key or b"") + len(self.value or b"") + headers
+
+    def partition_among(self, partitions: int) -> int:
+        """The record's partition in a topic of so many."""
+        return partition_of(self.key or b"", partitions) if self.partition is None else self.partition
 
 
 _ANY_BYTES: Final = 2**31 - 1
@@ -271,7 +269,7 @@ class Producer:
                 async with asyncio.timeout_at(deadline):
                     producer = await self._connection.producer()
                     partitions = len(await producer.partitions_for(record.topic))
-                    partition = partition_of(record.key or b"", partitions) if record.partition is None else record.partition
+                    partition = record.partition_among(partitions)
                     if not 0 <= partition < partitions:
                         raise ValueError(f"{record.topic} has {partitions} partitions, so there is no partition {partition}")
                     future = await producer.send(
@@ -290,7 +288,7 @@ class Producer:
                 # Not wait_for: cancelling the future would not cancel the record, only lose its result.
                 await asyncio.wait({pending.future}, timeout=max(0.0, left))
                 if not pending.future.done():
-                    pending.future.add_done_callback(_forget)
+                    pending.future.add_done_callback(retrieve_exception)
                     raise TimeoutError(f"not acknowledged in {self._timeout_s:g} s")
                 metadata = pending.future.result()
         except VarveError as error:
@@ -317,6 +315,7 @@ class _Pending:
     future: "asyncio.Future[RecordMetadata]"
 
 
-def _forget(future: "asyncio.Future[RecordMetadata]") -> None:
+def retrieve_exception(future: "asyncio.Future[Any]") -> None:
+    """Retrieves the exception of a future that nothing awaits, so that asyncio does not warn about it."""
     if not future.cancelled():
         future.exception()

@@ -1,4 +1,4 @@
-"""Creates and checks Varve's topics, and deletes the beginnings of their logs.
+"""Creates, checks and deletes topics, and deletes the beginnings of their logs.
 
 Faust is never assigned a topic that is missing at its start.
 """
@@ -13,7 +13,7 @@ from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.admin.records_to_delete import RecordsToDelete
-from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError, for_code
+from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
 
 from memory.topics import ALL, CONTROL, DEAD_LETTERS, MEMORIES, MESSAGES, TopicSpec, topic_name
 from runtime.errors import KafkaUnavailableError, TopicConfigError, TopicMissingError
@@ -30,7 +30,7 @@ _POLL_S: Final = 0.05
 _FOR_EVER: Final = -1
 _AT_LEAST: Final = ("delete.retention.ms", "min.insync.replicas")
 _CHECKED: Final = dict.fromkeys(("cleanup.policy", "retention.ms", "retention.bytes", *_AT_LEAST))
-"""The settings of a topic that are read; a topic has dozens."""
+"""The settings that :func:`topic_configs` reads; a topic has dozens."""
 _BROKERS_OWN: Final = ("__consumer_offsets", "__transaction_state")
 """Topics of group offsets and of transactions. The broker creates them at their first use; not every user may see them."""
 _MANY: Final = 1 << 15
@@ -168,6 +168,50 @@ def _common_partition_count(there: Mapping[str, int], kafka: KafkaSettings) -> i
     return counts.pop()
 
 
+async def delete_topics(names: Sequence[str], kafka: KafkaSettings) -> tuple[str, ...]:
+    """Deletes the existing topics among some, and waits until the broker lists none of them.
+
+    Returns:
+        The names of the deleted topics.
+    """
+    async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
+        there = await partition_counts(client, names)
+        found = [name for name in names if name in there]
+        if found:
+            response = await client.delete_topics(found)
+            for topic, code, *_ in response.topic_error_codes:
+                if code and for_code(code) is not UnknownTopicOrPartitionError:
+                    raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to delete {topic}: {for_code(code).__name__}")
+        while any(name in there for name in found):
+            await asyncio.sleep(_POLL_S)
+            there = await partition_counts(client, names)
+    return tuple(found)
+
+
+async def topic_partitions(kafka: KafkaSettings) -> dict[str, int]:
+    """The number of partitions of every topic on the broker."""
+    async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
+        return await all_partition_counts(client)
+
+
+async def set_topic_config(name: str, config: dict[str, str], kafka: KafkaSettings) -> None:
+    """Replaces the configuration of a topic.
+
+    Args:
+        name: The topic's name on the broker.
+        config: All its settings that differ from the broker's defaults.
+        kafka: Kafka's settings.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not answer or refuses.
+    """
+    async with admin_client(kafka) as client, asyncio.timeout(kafka.request_timeout_s):
+        for response in await client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, configs=config)]):
+            for code, message, *_ in response.resources:
+                if code:
+                    raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses the configuration of {name}: {message}")
+
+
 async def delete_before(bounds: Mapping[TopicPartition, int], kafka: KafkaSettings) -> None:
     """Permanently deletes the records before an offset of each partition; idempotent.
 
@@ -217,7 +261,7 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
     wanted = {kafka.topic(spec): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
     marked = {kafka.topic(spec) for spec in ALL if spec.mark}
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
-        configs = await _configs(admin, [*wanted], kafka)
+        configs = await topic_configs(admin, [*wanted], kafka)
         topics = await described_topics(admin, [*wanted, *_BROKERS_OWN])
     problems: list[str] = []
     for name, found in configs.items():
@@ -245,12 +289,16 @@ async def are_compacted(names: Sequence[str], kafka: KafkaSettings) -> bool:
         KafkaUnavailableError: If the broker does not answer, or does not show their configuration.
     """
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
-        configs = await _configs(admin, names, kafka)
+        configs = await topic_configs(admin, names, kafka)
     return all(config["cleanup.policy"] == "compact" for config in configs.values())
 
 
-async def _configs(admin: AIOKafkaAdminClient, names: Sequence[str], kafka: KafkaSettings) -> dict[str, dict[str, str]]:
-    """The configuration of topics, by their names on the broker."""
+async def topic_configs(admin: AIOKafkaAdminClient, names: Sequence[str], kafka: KafkaSettings) -> dict[str, dict[str, str]]:
+    """The settings of topics that decide what they keep, by the topics' names on the broker.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not show them.
+    """
     (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name, _CHECKED) for name in names])
     found: dict[str, dict[str, str]] = {}
     for code, message, _, name, entries in response.resources:

@@ -11,10 +11,9 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, ProducerFenced
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
-from memory.keys import partition_of
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka.client import client_options, connect
-from runtime.kafka.producer import OutgoingRecord, close_producer
+from runtime.kafka.client import connect, producer_options
+from runtime.kafka.producer import OutgoingRecord, close_producer, retrieve_exception
 from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 
@@ -59,14 +58,12 @@ class TransactionalProducer:
         """
         await self.stop()
         client = AIOKafkaProducer(
-            **client_options(self._kafka),
-            acks="all",
+            **producer_options(self._kafka),
             transactional_id=self._id,
             transaction_timeout_ms=int(self._kafka.transaction_timeout_s * 1000),
             linger_ms=0,
             retry_backoff_ms=_RETRY_BACKOFF_MS,
             max_batch_size=min(_BATCH_BYTES, self._kafka.max_message_bytes),
-            compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
         )
         try:
             async with asyncio.timeout(self._kafka.request_timeout_s):
@@ -133,8 +130,7 @@ class TransactionalProducer:
             largest = largest_record_bytes(record.topic, self._kafka)
             if record.size > largest:
                 raise RecordTooLargeError(f"a record of {record.size} bytes for {record.topic} is larger than {largest}")
-            partition = partition_of(record.key or b"", self._partitions) if record.partition is None else record.partition
-            grouped.setdefault(TopicPartition(record.topic, partition), []).append(index)
+            grouped.setdefault(TopicPartition(record.topic, record.partition_among(self._partitions)), []).append(index)
         return grouped
 
     async def _produce(
@@ -177,7 +173,7 @@ async def _send_batch(client: AIOKafkaProducer, batch: Any, partition: TopicPart
     batch.close()
     acknowledged: asyncio.Future[Any] = await client.send_batch(batch, partition.topic, partition=partition.partition)
     # The first failure ends the commit; later acknowledgements are never awaited.
-    acknowledged.add_done_callback(_retrieve_exception)
+    acknowledged.add_done_callback(retrieve_exception)
     return acknowledged
 
 
@@ -190,7 +186,7 @@ async def _cancel_all(tasks: Sequence["asyncio.Task[Any]"]) -> None:
 async def _abandon(client: AIOKafkaProducer) -> None:
     """Aborts the open transaction and closes. If that takes too long, the id's next holder or the broker's time-out aborts it."""
     for future in _unawaited(client):
-        future.add_done_callback(_retrieve_exception)
+        future.add_done_callback(retrieve_exception)
     try:
         with contextlib.suppress(KafkaError, OSError, TimeoutError, AssertionError):
             async with asyncio.timeout(_CLOSE_S):
@@ -211,9 +207,3 @@ def _unawaited(client: AIOKafkaProducer) -> Iterator["asyncio.Future[Any]"]:
     for unsent in client._message_accumulator._batches.values():  # noqa: SLF001
         for batch in unsent:
             yield batch._drain_waiter  # noqa: SLF001
-
-
-def _retrieve_exception(future: "asyncio.Future[Any]") -> None:
-    """Retrieves a future's exception, so that asyncio does not warn about it."""
-    if not future.cancelled():
-        future.exception()

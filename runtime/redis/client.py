@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
+from memory.keys import encode_key
 from runtime.errors import RedisFullError, RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis.keys import KeyFamily
@@ -77,6 +78,10 @@ class GuardedRedis:
         """A key under the prefix: its family and its parts, joined by ``:``."""
         return self._prefix + ":".join((family, *parts))
 
+    def key_of(self, family: KeyFamily, *names: str) -> str:
+        """A key under the prefix for names with any characters, such as a tenant's and a user's (:func:`memory.keys.encode_key`)."""
+        return self.key(family, encode_key(*names).decode("ascii"))
+
     async def run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
         """Runs a command. It is completed even if the caller is cancelled.
 
@@ -125,18 +130,19 @@ class GuardedRedis:
     async def _unlink_some(self, doing: str, keys: Sequence[str]) -> None:
         await self.run(doing, lambda client: client.unlink(*keys))
 
-    async def keys(self, doing: str, family: KeyFamily, start: str) -> list[str]:
-        """The keys of a family whose next part begins with a text. It scans all keys of the database.
+    async def keys(self, doing: str, family: KeyFamily, *, tenant: str | None = None) -> list[str]:
+        """The keys of a family that :meth:`key_of` has made. It scans all keys of the database.
 
         Args:
             doing: Purpose, for the error message.
             family: The family.
-            start: The beginning of the part after the family.
+            tenant: Only keys of several names, the first of which is this tenant. Default: all.
 
         Raises:
             RedisUnavailableError: If Redis is unavailable, recently was, or rejects the command.
         """
-        pattern = _GLOB.sub(r"\\\g<0>", self.key(family, start)) + "*"
+        start = self.key(family, "") if tenant is None else self.key_of(family, tenant) + "/"
+        pattern = _GLOB.sub(r"\\\g<0>", start) + "*"
 
         async def scan(client: Redis) -> list[str]:
             return [key.decode() async for key in client.scan_iter(match=pattern, count=_SCAN_BATCH)]

@@ -12,7 +12,6 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from memory.errors import RecordError
-from memory.keys import encode_key
 from memory.records import Memory
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
@@ -78,7 +77,7 @@ class EntityView:
         await self._redis.unlink("forgetting views of entities", [self._key(tenant, each) for each in memory_ids])
 
     def _key(self, tenant: str, memory_id: str) -> str:
-        return self._redis.key(KeyFamily.ENTITY, encode_key(tenant, memory_id).decode("ascii"))
+        return self._redis.key_of(KeyFamily.ENTITY, tenant, memory_id)
 
 
 def _packed(entity: EntityAsOf) -> bytes:

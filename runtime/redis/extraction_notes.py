@@ -10,7 +10,6 @@ from typing import Final, cast
 import orjson
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from memory.records import Memory
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
@@ -68,13 +67,12 @@ class KeyValueNotes:
 
     async def forget(self, scope: KeyScope) -> None:
         """Deletes the values of a key."""
-        key = self._key(scope)
-        await self._redis.run("deleting the values of a key", lambda client: client.unlink(key))
+        await self._redis.unlink("deleting the values of a key", [self._key(scope)])
 
     def _key(self, scope: KeyScope) -> str:
         owner = [scope.tenant] if scope.user is None else [scope.tenant, scope.user]
         # A tenant's key has one part less, so it never equals a user's key.
-        return self._redis.key(KeyFamily.VALUES, encode_key(scope.generation or "-", scope.key, *owner).decode("ascii"))
+        return self._redis.key_of(KeyFamily.VALUES, scope.generation or "-", scope.key, *owner)
 
 
 class PromptEntities:
@@ -130,8 +128,8 @@ class PromptEntities:
 
     async def forget_entities(self, tenant: str, entities: Collection[str]) -> None:
         """Forgets all prompts of a tenant that contain any of some entities."""
-        doing, start = "forgetting entities in prompts", encode_key(tenant).decode("ascii") + "/"
-        keys = await self._redis.keys(doing, KeyFamily.SHOWN, start) if entities else []
+        doing = "forgetting entities in prompts"
+        keys = await self._redis.keys(doing, KeyFamily.SHOWN, tenant=tenant) if entities else []
 
         async def forget(some: Sequence[str], client: Redis) -> None:
             packed = cast(list[bytes | None], await client.mget(some))
@@ -143,7 +141,7 @@ class PromptEntities:
             await self._redis.run(doing, partial(forget, keys[first : first + _BATCH]))
 
     def _key(self, tenant: str, window_id: str, generation: str) -> str:
-        return self._redis.key(KeyFamily.SHOWN, encode_key(tenant, window_id, generation or "-").decode("ascii"))
+        return self._redis.key_of(KeyFamily.SHOWN, tenant, window_id, generation or "-")
 
 
 def _ids(packed: bytes) -> set[str]:

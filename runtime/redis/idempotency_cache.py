@@ -131,7 +131,7 @@ class IdempotencyCache:
             self._redis.key(KeyFamily.ANSWERS_BYTES, owner),
             *(self._redis.key(KeyFamily.ANSWERS, owner, name) for name in names),
         ]
-        await self._redis.run("deleting cached answers", lambda client: client.unlink(*keys))
+        await self._redis.unlink("deleting cached answers", keys)
 
     def _answer_key(self, begun: Begun) -> str:
         return self._redis.key(KeyFamily.ANSWERS, begun.owner, begun.name)

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal, cast, get_args
 import orjson
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
 
@@ -59,7 +58,7 @@ class MessageOutcomes:
         return cast(Outcome, outcome) if outcome in get_args(Outcome) else None
 
     def _key(self, tenant: str, request: str) -> str:
-        return self._redis.key(KeyFamily.OUTCOME, encode_key(tenant, request).decode("ascii"))
+        return self._redis.key_of(KeyFamily.OUTCOME, tenant, request)
 
 
 Recognition = Literal["new", "repeated", "changed"]
@@ -112,7 +111,7 @@ class SentMessage:
         key = _name_of(tenant, {"session": session, "user": user}, message_id, epoch)
         return cls(key, b"", _digest([text], key))
 
-    def recognition(self, noted: bytes) -> "Recognition":
+    def recognition(self, noted: bytes) -> Recognition:
         """Compares the message with the one that its id was first sent with, and with that one's latest edit.
 
         Args:

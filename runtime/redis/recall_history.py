@@ -91,8 +91,7 @@ class RecallHistory:
 
     async def forget(self, tenant: str, user: str) -> None:
         """Deletes the hashes of a user."""
-        key = self._key(tenant, user)
-        await self._redis.run("deleting recalled contents", lambda client: client.unlink(key))
+        await self._redis.unlink("deleting recalled contents", [self._key(tenant, user)])
 
     def _key(self, tenant: str, user: str) -> str:
-        return self._redis.key(KeyFamily.RECALLED, encode_key(tenant, user).decode("ascii"))
+        return self._redis.key_of(KeyFamily.RECALLED, tenant, user)

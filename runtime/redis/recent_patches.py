@@ -10,7 +10,6 @@ from typing import Final, cast
 import orjson
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
 
@@ -110,8 +109,7 @@ class RecentPatchStore:
 
     async def forget(self, place: WindowPlace) -> None:
         """Deletes the patches of a user's windows."""
-        key = self._key(place)
-        await self._redis.run("deleting recent patches", lambda client: client.unlink(key))
+        await self._redis.unlink("deleting recent patches", [self._key(place)])
 
     async def forget_messages(self, place: WindowPlace, message_ids: Collection[str]) -> None:
         """Deletes the patches of a user's windows that are based on some messages."""
@@ -120,13 +118,12 @@ class RecentPatchStore:
 
     async def forget_entities(self, tenant: str, entities: Collection[tuple[str, str]]) -> None:
         """Deletes all patches of a tenant's users to some entities."""
-        doing, start = "deleting recent patches of entities", encode_key(tenant).decode("ascii") + "/"
-        for key in await self._redis.keys(doing, KeyFamily.RECENT_PATCHES, start) if entities else ():
+        doing = "deleting recent patches of entities"
+        for key in await self._redis.keys(doing, KeyFamily.RECENT_PATCHES, tenant=tenant) if entities else ():
             await self._redis.run(doing, partial(_remove, key, lambda packed: not _entities(packed).isdisjoint(entities)))
 
     def _key(self, place: WindowPlace) -> str:
-        name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")
-        return self._redis.key(KeyFamily.RECENT_PATCHES, name)
+        return self._redis.key_of(KeyFamily.RECENT_PATCHES, place.tenant, place.user, place.generation or "-", str(place.partition))
 
 
 async def _remove(key: str, is_forgotten: Callable[[bytes], bool], client: Redis) -> None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
 
@@ -95,5 +94,4 @@ class RetrievalCounts:
         }
 
     def _keys(self, tenant: str) -> tuple[str, str]:
-        name = encode_key(tenant).decode("ascii")
-        return self._redis.key(KeyFamily.RETURNED_AT, name), self._redis.key(KeyFamily.RETURNED, name)
+        return self._redis.key_of(KeyFamily.RETURNED_AT, tenant), self._redis.key_of(KeyFamily.RETURNED, tenant)

@@ -11,7 +11,6 @@ from typing import Final
 
 import orjson
 
-from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import Correction
 from runtime.redis.client import GuardedRedis
@@ -69,7 +68,7 @@ class SentCorrections:
         await self._redis.unlink("forgetting corrections", [self._key(tenant, each) for each in memory_ids])
 
     def _key(self, tenant: str, memory_id: str) -> str:
-        return self._redis.key(KeyFamily.CORRECTED, encode_key(tenant, memory_id).decode("ascii"))
+        return self._redis.key_of(KeyFamily.CORRECTED, tenant, memory_id)
 
 
 def digest_of(correction: Correction) -> str:

@@ -10,7 +10,6 @@ from typing import Any, Final, Self, cast
 import orjson
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.records.wording import indexed_text
 from memory.texts.text import content_hash
@@ -221,11 +220,11 @@ class SessionHistory:
         await self._redis.unlink("forgetting sessions' histories", keys)
 
     def _key(self, tenant: str, user: str, session: str, generation: str) -> str:
-        return self._redis.key(KeyFamily.SESSION_HISTORY, encode_key(tenant, user, session, generation or "-").decode("ascii"))
+        return self._redis.key_of(KeyFamily.SESSION_HISTORY, tenant, user, session, generation or "-")
 
     def _routines_key(self, tenant: str, user: str, generation: str) -> str:
         # Three parts; the key of a session has four.
-        return self._redis.key(KeyFamily.SESSION_HISTORY, encode_key(tenant, user, generation or "-").decode("ascii"))
+        return self._redis.key_of(KeyFamily.SESSION_HISTORY, tenant, user, generation or "-")
 
 
 async def _kept(client: Redis, key: str) -> list[int]:

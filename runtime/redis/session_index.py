@@ -10,7 +10,6 @@ from typing import Final, Self, cast
 
 from redis.asyncio import Redis
 
-from memory.keys import encode_key
 from runtime.redis.client import CLOCK, GuardedRedis
 from runtime.redis.keys import KeyFamily
 
@@ -92,7 +91,7 @@ class SessionIndex:
             after: The last session of the previous page. None: the first page.
             limit: Most sessions.
         """
-        key = self._key(tenant) if user is None else self._key(tenant, user)
+        key = self._key(tenant, user)
 
         async def page(client: Redis) -> list[SessionMark]:
             seconds, microseconds = await client.time()
@@ -136,8 +135,8 @@ class SessionIndex:
 
     def _key(self, tenant: str, user: str | None = None) -> str:
         if user is None:
-            return self._redis.key(KeyFamily.SESSIONS, encode_key(tenant).decode("ascii"))
-        return self._redis.key(KeyFamily.SESSIONS_OF, encode_key(tenant, user).decode("ascii"))
+            return self._redis.key_of(KeyFamily.SESSIONS, tenant)
+        return self._redis.key_of(KeyFamily.SESSIONS_OF, tenant, user)
 
 
 def _sort_key(mark: SessionMark) -> tuple[int, bytes]:

@@ -220,9 +220,10 @@ class SessionTail:
             written = await self._redis.read("reading a session tail", key)
             window, place = _unpacked(written), _place(written)
             is_later = place is not None and place.partition == erased_at.partition and place.offset >= erased_at.offset
-            if window is not None and ((window.messages and not window.of(user).messages) or (is_later and keeps_later)):
+            is_empty = window is None or not window.messages
+            if is_later and (keeps_later or is_empty):
                 return
-            if is_later and (window is None or not window.messages):
+            if window is not None and not is_empty and not window.of(user).messages:
                 return
             offset = place.offset if place is not None and is_later else erased_at.offset
             left = TailWindow(-1, ()) if window is None else window.without(user)

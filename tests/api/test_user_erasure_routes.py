@@ -11,7 +11,7 @@ import pytest
 from api.composition import open_dependencies
 from control.documents import SCOPES
 from control.erasure import subject_of
-from control.holds import place_hold
+from control.hold_changes import place_hold
 from control.unfinished_erasures import UnfinishedErasures
 from runtime.redis.client import GuardedRedis, open_redis
 from stores.port import MemoryStore

@@ -9,7 +9,7 @@ from control.erasure import subject_of
 from control.erasure_changes import begin_erasure
 from control.errors import ChangeRefusedError, LegalHoldError, UnknownTenantError
 from control.hold import ALL_USERS, Hold
-from control.holds import place_hold, release_hold
+from control.hold_changes import place_hold, release_hold
 from tests.control_log import apply_change
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)

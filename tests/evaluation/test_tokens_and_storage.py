@@ -2,7 +2,6 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,7 @@ from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.prefix import compile_prefix
 from memory.texts.text import estimate_tokens
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
-from runtime.settings import EmbeddingSettings, Settings
 from varve.errors import ConversationError
 
 TURNS = [
@@ -63,13 +60,6 @@ def data(tmp_path: Path) -> Path:
     path = tmp_path / "locomo.json"
     path.write_bytes(orjson.dumps([SAMPLE]))
     return path
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    built = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield built
-    await built.close()
 
 
 async def simulate(data: Path, schema_name: str, embedder: Embedder) -> list[SimulatedWindow]:

@@ -1,6 +1,6 @@
 """A schema, an embedder, and tasks of extraction."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 
@@ -11,19 +11,8 @@ from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.schema import MemorySchema, parse_schema
-from models.embedding.build import build_embedder
-from models.embedding.port import Embedder
-from runtime.settings import EmbeddingSettings, Settings
 
 BuildTask = Callable[..., Task]
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    """The real MiniLM."""
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.relevance.ranking import Scoring, Weights
+from retrieval.relevance.final_score import Scoring, Weights
 from retrieval.request import RecallHit
 from retrieval.retrievers.keywords import linked_by_keywords
 from retrieval.selection import Ranked, with_further

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.relevance.ranking import Scoring, Weights
+from retrieval.relevance.final_score import Scoring, Weights
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked, cut, selected
 from tests.stores.factories import NOON, memory

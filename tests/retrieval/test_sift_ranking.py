@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory.records import Memory
 from memory.schema.method import SEGMENT, TURN
 from retrieval.errors import RecallModelError
-from retrieval.relevance.ranking import Scoring, Weights
+from retrieval.relevance.final_score import Scoring, Weights
 from retrieval.request import RecallHit
 from retrieval.selection import Ranked, cut
 from retrieval.session_ranking.coarse_filter import bm25_scores, filter_scores, within_budget

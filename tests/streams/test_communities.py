@@ -2,9 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-import pytest
 from prometheus_client import CollectorRegistry
 
 from loadtest.llm_simulator import LLMSimulator
@@ -17,18 +15,13 @@ from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.cluster.community_schema import community_schema
-from tests.streams.harness import delivered, plain_settings
+from tests.streams.harness import delivered
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
 
 Relation = tuple[str, str, str]
 ANN: list[Relation] = [("ann", "lives in", "Bergen"), ("ann", "likes", "tea")]
 PAUL: list[Relation] = [("Paul", "lives in", "Lyon"), ("Paul", "plays", "chess")]
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
 
 
 def flow_of(settings: Settings, schema: MemorySchema | None = None) -> Timelines:

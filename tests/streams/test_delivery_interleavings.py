@@ -371,6 +371,18 @@ def test_deferred_record_blocks_its_key_but_no_slot() -> None:
     assert scheduler.start_next(2.0) is failed
 
 
+def test_replayed_record_is_parked_while_its_parked_copy_runs() -> None:
+    scheduler: Scheduler[str] = Scheduler(slots=1, tenant_share=1.0, max_in_flight=10, max_span=10)
+    scheduler.assign({PARTITION}, 1)
+    scheduler.unpark(PARTITION, 0, key="a", tenant="t", record="parked")
+    scheduler.deliver(PARTITION, 0, key="a", tenant="t", record="replayed")
+    running = scheduler.start_next(0.0)
+    assert running is not None
+    assert running.record == "parked"
+    assert [each.record for each in scheduler.park_waiting(partition=PARTITION)] == ["replayed"]
+    assert scheduler.park_waiting(partition=PARTITION) == []
+
+
 def test_resumed_tenant_cannot_claim_missed_slots() -> None:
     scheduler: Scheduler[str] = Scheduler(slots=1, tenant_share=1.0, max_in_flight=1000, max_span=1000)
     scheduler.assign({PARTITION}, 1)

@@ -1,9 +1,6 @@
 """Memories that fade unless recalled (STRENGTH), through the recalls, events and entities stages."""
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from memory.headers import EXPIRY, KIND
 from memory.schema import MemorySchema, parse_schema
@@ -11,7 +8,6 @@ from memory.strengths import Recalls, recalls_memory_id
 from memory.times import microseconds_of
 from runtime.settings import Settings
 from tests.control_log import known_tenants
-from tests.streams.harness import plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, USER, Timelines
 
@@ -34,11 +30,6 @@ def bank(**parameters: Any) -> MemorySchema:
             "EntityTypes": [{"EntityType": "bank", "Keys": ["user"], "Properties": properties}],
         }
     )
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
 
 
 def flow_of(settings: Settings, schema: MemorySchema) -> Timelines:

@@ -16,7 +16,8 @@ from memory.records import Message
 from memory.schema import sample_conversation
 from runtime.errors import GroupInUseError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics, read_topic
-from runtime.kafka.bulk import BulkWriter, topic_partitions
+from runtime.kafka.bulk import BulkWriter
+from runtime.kafka.topics import topic_partitions
 from runtime.redis.client import open_redis
 from runtime.settings import Settings
 from stores.build import open_store

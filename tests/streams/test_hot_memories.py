@@ -1,15 +1,11 @@
 """Memories that recalls promote to long-term memory (HEAT), through the recalls, events and entities stages."""
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema
 from runtime.settings import Settings
 from tests.control_log import known_tenants
-from tests.streams.harness import plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, Timelines
 
@@ -25,11 +21,6 @@ def tiers(*further: dict[str, Any]) -> MemorySchema:
             "EntityTypes": [{"EntityType": "tiers", "Keys": ["user"], "Properties": properties}],
         }
     )
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
 
 
 def flow_of(settings: Settings, schema: MemorySchema) -> Timelines:

@@ -1,7 +1,6 @@
 """Timelines through the stages: summaries, expiry, recalls that keep events alive, restarts, and rebuilds."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +10,8 @@ from memory.schema import MemorySchema
 from runtime.settings import Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
-from tests.streams.harness import plain_settings
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, Timelines
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
 
 
 def timelines(settings: Settings, schema: MemorySchema | None = None) -> Timelines:

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -15,7 +14,6 @@ from models.llm.telemetry import LLMMetrics
 from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
-from tests.streams.harness import plain_settings
 from tests.streams.timelines_flow import TENANT, USER
 from tests.streams.tree_stages import Trees
 
@@ -38,11 +36,6 @@ def schema(**parameters: int) -> MemorySchema:
             "EntityTypes": [{"EntityType": "talk", "Description": "Talks.", "Keys": ["user"], "Properties": properties}],
         }
     )
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
 
 
 @asynccontextmanager

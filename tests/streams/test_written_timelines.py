@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -16,13 +15,7 @@ from models.llm.usage import DiscardedUsage
 from runtime.settings import LLMSettings, Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
-from tests.streams.harness import plain_settings
 from tests.streams.timelines_flow import TENANT, Timelines
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
 
 
 @asynccontextmanager

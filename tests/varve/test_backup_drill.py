@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.varve.varve_process import VarveProcess, wait_until
+from tests.varve.varve_process import VarveProcess, logs_of, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -90,7 +90,7 @@ def _recalled(data: Path, user: str, query: str) -> str:
 
 
 def _wait_for(data: Path, user: str, text: str) -> None:
-    wait_until(lambda: text in _recalled(data, user, text), seconds=180, failure=lambda: _logs(data))
+    wait_until(lambda: text in _recalled(data, user, text), seconds=180, failure=lambda: logs_of(data))
 
 
 def _digest(data: Path) -> str:
@@ -100,9 +100,5 @@ def _digest(data: Path) -> str:
 def _varve(data: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "varve", *arguments, "--data", str(data)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | LEASED)
-    assert done.returncode == 0, f"{arguments}: {done.stderr}{_logs(data)}"
+    assert done.returncode == 0, f"{arguments}: {done.stderr}{logs_of(data)}"
     return done.stdout
-
-
-def _logs(data: Path) -> str:
-    return "\n".join(f"== {log.name}\n{log.read_text()[-1500:]}" for log in sorted((data / "logs").glob("*.log")))

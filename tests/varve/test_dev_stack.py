@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.varve.varve_process import VarveProcess, living, wait_until
+from tests.varve.varve_process import VarveProcess, living, logs_of, wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -45,7 +45,7 @@ def test_messages_survive_a_restart_and_no_process_a_kill(tmp_path: Path) -> Non
         file = tmp_path / "messages.jsonl"
         file.write_bytes(b"\n".join(map(orjson.dumps, MESSAGES)))
         assert _varve(data, "send", str(file), "--flush") == "2 messages sent\n"
-        wait_until(lambda: "m2" in _recall(data, "the name of the cat"), seconds=120, failure=lambda: _logs(data))
+        wait_until(lambda: "m2" in _recall(data, "the name of the cat"), seconds=120, failure=lambda: logs_of(data))
         assert "sessions" in _varve(data, "status")
         assert "merging" in _watched(data)
         assert _open_to_others(data) == []
@@ -92,7 +92,7 @@ def _refusal(data: Path) -> str:
 
 def _varve(data: Path, *arguments: str) -> str:
     done = subprocess.run([sys.executable, "-m", "varve", *arguments, "--data", str(data)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr + _logs(data)
+    assert done.returncode == 0, done.stderr + logs_of(data)
     return done.stdout
 
 
@@ -100,10 +100,6 @@ def _recall(data: Path, query: str, *options: str) -> list[str]:
     """The evidence of the best result."""
     results = orjson.loads(_varve(data, "recall", query, "--json", *options))["results"]
     return list(results[0]["evidence"]) if results else []
-
-
-def _logs(data: Path) -> str:
-    return "\n".join(f"== {log.name}\n{log.read_text()[-1500:]}" for log in sorted((data / "logs").glob("*.log")))
 
 
 def _watched(data: Path) -> str:

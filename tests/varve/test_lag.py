@@ -4,31 +4,22 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 
 from memory.topics import MEMORIES, MESSAGES, WINDOWS
-from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
+from runtime.kafka import KafkaOffsets, Producer, read_topic
 from runtime.kafka.parked_note import ParkedNote, read_parked
 from runtime.settings import Settings
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
-from tests.one_broker import one_broker
 from varve.errors import StalledError
 from varve.lag import wait_for_zero_lag
 from varve.stage_status import StageStatusReader
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-async def settings(make_settings: Callable[..., Settings]) -> Settings:
-    settings = make_settings(kafka=one_broker(partitions=2))
-    await create_topics(settings)
-    return settings
 
 
 async def test_records_produced_meanwhile_must_be_committed_too(settings: Settings) -> None:

@@ -14,11 +14,12 @@ from control.errors import ChangeRefusedError
 from control.generations.switching import set_start
 from memory.keys import encode_key
 from memory.records import Usage
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
+from tests.one_broker import records_written
 from tests.varve.typed_commands import TypedCommands
 from varve.cli.application import app
 
@@ -82,7 +83,7 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Type
     assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete")
     assert run("generations", "list", "acme").splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
     assert run("generations", "drop", "acme", "-") == "the running stages will retract 0 windows of generation -\n"
-    assert asyncio.run(_end(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
+    assert asyncio.run(records_written(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
 
 
 @pytest.mark.integration
@@ -129,8 +130,3 @@ def _produce(settings: Settings, record: OutgoingRecord) -> None:
             await producer.send_many([record])
 
     asyncio.run(produce())
-
-
-async def _end(settings: Settings, topic: str) -> int:
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        return sum((await offsets.end_offsets([settings.topic(topic)])).values())

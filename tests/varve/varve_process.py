@@ -52,6 +52,11 @@ def living(processes: list[psutil.Process]) -> list[psutil.Process]:
     return [process for process in processes if _lives(process)]
 
 
+def logs_of(data: Path) -> str:
+    """The ends of the logs of a stack, for the message of a failure."""
+    return "\n".join(f"== {log.name}\n{log.read_text()[-1500:]}" for log in sorted((data / "logs").glob("*.log")))
+
+
 def wait_until(condition: Callable[[], bool], *, seconds: float, failure: Callable[[], object]) -> None:
     """Waits for a condition with a deadline. A condition that takes long to ask, such as a command, is asked less often."""
     deadline = time.monotonic() + seconds

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import orjson
 import typer
 
 from memory.texts.text import counted
@@ -20,6 +19,7 @@ from varve.cli.options import (
     schema_argument,
     write_control,
 )
+from varve.output import say, say_json
 
 if TYPE_CHECKING:
     from control import Change, DocumentChange
@@ -55,8 +55,8 @@ def apply(
         )
     )
     for line in difference_lines(documents):
-        typer.echo(line)
-    typer.echo(f"{len(documents)} documents {'would change' if dry_run else 'changed'}", err=True)
+        say(line)
+    say(f"{len(documents)} documents {'would change' if dry_run else 'changed'}", err=True)
 
 
 @app.command()
@@ -115,9 +115,9 @@ def list_changes(
         if subject is not None and not _is_of(record.subject, subject):
             continue
         if as_json:
-            typer.echo(orjson.dumps(record.model_dump(mode="json")))
+            say_json(record.model_dump(mode="json"))
         else:
-            typer.echo(f"{record.at.isoformat(timespec='seconds')}\t{record.by}\t{record.action}\t{record.subject}")
+            say(f"{record.at.isoformat(timespec='seconds')}\t{record.by}\t{record.action}\t{record.subject}")
 
 
 def _is_of(subject: str, asked: str) -> bool:
@@ -146,10 +146,10 @@ def list_reads(
         print_notice("no read is recorded; VARVE_READ_AUDIT__RATE of the query service is the share that it records (default: 0)")
     for read in reads:
         if as_json:
-            typer.echo(orjson.dumps(read.model_dump(mode="json")))
+            say_json(read.model_dump(mode="json"))
         else:
             number = len(read.memory_ids) + read.left_out
-            typer.echo(f"{read.time.isoformat(timespec='seconds')}\t{read.key_id}\t{read.what}\t{number}")
+            say(f"{read.time.isoformat(timespec='seconds')}\t{read.key_id}\t{read.what}\t{number}")
 
 
 @audit.command("verify")
@@ -163,8 +163,8 @@ def verify_audit(
     check, records = run(read_audit(attached_settings(data)))
     problems = check.problems_with(expect)
     for problem in problems:
-        typer.echo(problem, err=True)
-    typer.echo(f"{counted(check.changes, 'change')}, {counted(len(records), 'record')}, digest {check.digest}")
+        say(problem, err=True)
+    say(f"{counted(check.changes, 'change')}, {counted(len(records), 'record')}, digest {check.digest}")
     if problems:
         raise typer.Exit(1)
 
@@ -181,7 +181,7 @@ def put_schema(
 
     named = schema_argument(schema)
     read = scenario(named) if isinstance(named, str) else named
-    typer.echo(str(write_control(attached_settings(data), lambda draft: draft.put_schema(read, owner=tenant), action="schema put", by=by)))
+    say(write_control(attached_settings(data), lambda draft: draft.put_schema(read, owner=tenant), action="schema put", by=by))
 
 
 @schemas.command("list")
@@ -193,7 +193,7 @@ def list_schemas(data: DataOption = None) -> None:
     used = known.schemas_in_use()
     for ref in sorted(used, key=lambda ref: (ref.name, ref.revision)):
         document = known.schema(ref)
-        typer.echo(f"{ref}\t{counted(used[ref], 'tenant')}\t{'-' if document is None or document.owner is None else document.owner}")
+        say(f"{ref}\t{counted(used[ref], 'tenant')}\t{'-' if document is None or document.owner is None else document.owner}")
 
 
 @schemas.command("show")
@@ -205,4 +205,4 @@ def show_schema(ref: Annotated[str, typer.Argument(help="NAME, or NAME@REVISION.
     draft = Draft(run(read_control(attached_settings(data))))
     document = draft.schema(resolve_schema(draft, ref))
     assert document is not None
-    typer.echo(orjson.dumps(document.content, option=orjson.OPT_INDENT_2))
+    say_json(document.content, indent=True)

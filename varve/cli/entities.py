@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from runtime.interruption import run
-from varve.cli.options import DataOption, attached_settings, parse_time
+from varve.cli.options import DataOption, ask_service, attached_settings, parse_time
 from varve.output import say, say_json
 
 app = typer.Typer(help="Single entities: show them now or at another time, and their history.", no_args_is_help=True)
@@ -25,14 +25,8 @@ def show(
     entity_type: TypeArgument, key: KeyArgument, as_of: AsOfOption = None, known_at: KnownAtOption = None, data: DataOption = None
 ) -> None:
     """Print an entity as JSON."""
-
-    async def ask() -> dict[str, Any]:
-        from varve.service_client import service_client
-
-        async with service_client(attached_settings(data)) as service:
-            return (await service.entity(entity_type, key, as_of=as_of, known_at=known_at)).as_dict()
-
-    say_json(run(ask()), indent=True)
+    entity = ask_service(data, lambda service: service.entity(entity_type, key, as_of=as_of, known_at=known_at))
+    say_json(entity.as_dict(), indent=True)
 
 
 @app.command("history")

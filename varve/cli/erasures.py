@@ -11,6 +11,7 @@ from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, print_notice
 from varve.errors import UsersMissingError
+from varve.output import say
 
 if TYPE_CHECKING:
     from control.erasure import Erasure
@@ -54,7 +55,7 @@ def erase(
         typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
     receipts = run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))
     for line in (line for each in receipts for line in receipt_lines(each)):
-        typer.echo(line)
+        say(line)
 
 
 @group.command("list")
@@ -64,7 +65,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 
     for erasure in Draft(run(read_control(attached_settings(data)))).erasures(tenant):
         for line in receipt_lines(erasure):
-            typer.echo(line)
+            say(line)
 
 
 @group.command("check")
@@ -76,7 +77,7 @@ def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -
     """
     found = run(_remnants(attached_settings(data), tenant, user))
     for each in found:
-        typer.echo(f"{each.place}\t{each.standing} standing\t{each.on_disk} on disk")
+        say(f"{each.place}\t{each.standing} standing\t{each.on_disk} on disk")
     if any(each.standing for each in found):
         raise typer.Exit(1)
 
@@ -104,27 +105,19 @@ def _lines(file: Path | None) -> list[str]:
 
 async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, reason: str, by: str, patience: float) -> "list[Erasure]":
     from runtime.redis.client import open_redis
-    from stores.build import build_store
+    from stores.build import open_store
     from streams.operations.erasure.erase import erase as erase_users
 
-    store = build_store(settings)
-    try:
-        async with open_redis(settings.redis) as redis:
-            return await erase_users(
-                settings, tenant, users, by=by, reason=reason, store=store, redis=redis, patience_s=patience, notice=print_notice
-            )
-    finally:
-        await store.close()
+    async with open_store(settings) as store, open_redis(settings.redis) as redis:
+        return await erase_users(
+            settings, tenant, users, by=by, reason=reason, store=store, redis=redis, patience_s=patience, notice=print_notice
+        )
 
 
 async def _remnants(settings: "Settings", tenant: str, user: str) -> "list[Remnant]":
     from runtime.redis.client import open_redis
-    from stores.build import build_store
+    from stores.build import open_store
     from streams.operations.erasure.remnants import remnants
 
-    store = build_store(settings)
-    try:
-        async with open_redis(settings.redis) as redis:
-            return await remnants(settings, tenant, user, store=store, redis=redis)
-    finally:
-        await store.close()
+    async with open_store(settings) as store, open_redis(settings.redis) as redis:
+        return await remnants(settings, tenant, user, store=store, redis=redis)

@@ -52,7 +52,7 @@ def add(
         action="generation add",
         by=by,
     )
-    typer.echo(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
+    say(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
 
 
 @app.command("list")
@@ -83,7 +83,7 @@ def switch(
     from control.generations.reading import generation_named
     from control.generations.switching import switch as make_live
 
-    switching = make_live(attached_settings(data), tenant, generation_named(name), by=actor(by), incomplete=incomplete, notice=typer.echo)
+    switching = make_live(attached_settings(data), tenant, generation_named(name), by=actor(by), incomplete=incomplete, notice=say)
     run(switching)
 
 
@@ -93,4 +93,4 @@ def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: 
     from control.generations.dropping import drop as drop_generation
     from control.generations.reading import generation_named
 
-    run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=typer.echo))
+    run(drop_generation(attached_settings(data), tenant, generation_named(name), by=actor(by), notice=say))

@@ -10,6 +10,7 @@ from runtime.interruption import run
 from varve.cli.options import DataOption
 from varve.cli.processes import topics
 from varve.cli.replay import EmbeddedOption, settings_with_servers
+from varve.output import say
 
 if TYPE_CHECKING:
     from streams.operations.growth.journal import Growth
@@ -56,27 +57,27 @@ async def _grow(
         elif finish_it or undo_it:
             if growth is None:
                 raise typer.BadParameter("no growth has begun")
-            await (finish if finish_it else undo)(settings, growth, notice=typer.echo)
+            await (finish if finish_it else undo)(settings, growth, notice=say)
         else:
             async with open_store(settings) as store:
-                growth = await grow_topics(settings, old, new, growth, store=store, notice=typer.echo)
+                growth = await grow_topics(settings, old, new, growth, store=store, notice=say)
             if settings.kafka.topic_prefix != growth.new_prefix:
                 _print_settings(growth, control_prefix(settings.kafka))
 
 
 def _print_plan(plan: "GrowthPlan") -> None:
-    typer.echo(f"from {plan.old.prefix}* with {counted(plan.old.partitions, 'partition')} to {plan.new.prefix}* with {plan.new.partitions}")
+    say(f"from {plan.old.prefix}* with {counted(plan.old.partitions, 'partition')} to {plan.new.prefix}* with {plan.new.partitions}")
     for part in plan.parts:
-        typer.echo(f"{part.name}: {counted(part.records, 'record')}, {counted(part.size, 'byte')}")
-    typer.echo(
+        say(f"{part.name}: {counted(part.records, 'record')}, {counted(part.size, 'byte')}")
+    say(
         f"to copy: at most {counted(plan.records, 'record')}, {counted(plan.size, 'byte')} per replica, "
         f"and {counted(plan.padding, 'record')} without content"
     )
-    typer.echo(f"pause of the stages: about {plan.pause_s:,.0f} s")
+    say(f"pause of the stages: about {plan.pause_s:,.0f} s")
 
 
 def _print_settings(growth: "Growth", control_prefix: str) -> None:
-    typer.echo("ready: start all processes with")
-    typer.echo(f"VARVE_KAFKA__TOPIC_PREFIX={growth.new_prefix}")
-    typer.echo(f"VARVE_KAFKA__CONTROL_PREFIX={control_prefix}")
-    typer.echo(f"VARVE_KAFKA__PARTITIONS={growth.new_partitions}")
+    say("ready: start all processes with")
+    say(f"VARVE_KAFKA__TOPIC_PREFIX={growth.new_prefix}")
+    say(f"VARVE_KAFKA__CONTROL_PREFIX={control_prefix}")
+    say(f"VARVE_KAFKA__PARTITIONS={growth.new_partitions}")

@@ -6,6 +6,7 @@ import typer
 
 from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, StageArgument, actor, attached_settings
+from varve.output import say
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -47,7 +48,7 @@ def accept_loss(
         _show(stage, [] if loss is None else [loss], where=at)
         return
     loss = run(accept(settings, stage, partition, LostRange(first=first, next=next_offset), accepted_by=actor(by), generation=generation))
-    typer.echo(f"accepted: {loss}. {stage} continues")
+    say(f"accepted: {loss}. {stage} continues")
 
 
 def _accept_all(settings: "Settings", stage: str, *, generation: str, by: str) -> None:
@@ -56,20 +57,20 @@ def _accept_all(settings: "Settings", stage: str, *, generation: str, by: str) -
 
     losses = run(find_losses(settings, stage, generation=generation))
     if not losses:
-        typer.echo(f"{stage} has lost nothing")
+        say(f"{stage} has lost nothing")
     for loss in losses:
         lost = LostRange(first=loss.first, next=loss.next)
         accepted = run(accept(settings, stage, loss.source.partition, lost, accepted_by=by, generation=generation))
-        typer.echo(f"accepted: {accepted}. {stage} continues")
+        say(f"accepted: {accepted}. {stage} continues")
 
 
 def _show(stage: str, losses: "list[DataLoss]", *, where: str) -> None:
     if not losses:
-        typer.echo(f"{stage} has lost nothing of {where}" if where != stage else f"{stage} has lost nothing")
+        say(f"{stage} has lost nothing of {where}" if where != stage else f"{stage} has lost nothing")
         return
     for loss in losses:
         at = f"{loss.source.topic}/{loss.source.partition}"
-        typer.echo(f"{loss}\nto continue without them: varve accept-loss {stage} {at} --from {loss.first} --to {loss.next}")
+        say(f"{loss}\nto continue without them: varve accept-loss {stage} {at} --from {loss.first} --to {loss.next}")
     raise typer.Exit(1)
 
 

@@ -1,6 +1,6 @@
 """``varve memories`` and ``varve messages``: list, show, correct, invalidate, revert and delete memories; edit or delete a message."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO
@@ -10,11 +10,11 @@ import typer
 
 from memory.texts.text import counted
 from runtime.interruption import run
-from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, attached_settings, print_notice
+from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, ask_service, attached_settings, print_notice
 from varve.output import say, say_json
 
 if TYPE_CHECKING:
-    from varve_client import AsyncVarveClient, ChangedMessage, Correction, Memory
+    from varve_client import ChangedMessage, Correction, Memory
 
 _PAGE: Final = 200
 
@@ -31,14 +31,7 @@ ReasonOption = Annotated[str, typer.Option(help="Reason; stored with the correct
 @app.command("show")
 def show(memory_id: IdArgument, data: DataOption = None) -> None:
     """Print a memory and its correction as JSON."""
-
-    async def read() -> dict[str, Any]:
-        from varve.service_client import service_client
-
-        async with service_client(attached_settings(data)) as service:
-            return (await service.memory(memory_id)).as_dict()
-
-    say_json(run(read()), indent=True)
+    say_json(ask_service(data, lambda service: service.memory(memory_id)).as_dict(), indent=True)
 
 
 @app.command("list")
@@ -61,7 +54,7 @@ def list_memories(
     found = run(_listed(data, filters, limit + 1))
     for memory in found[:limit]:
         if as_json:
-            say(orjson.dumps(memory.as_dict()).decode())
+            say_json(memory.as_dict())
         else:
             speaker = f"{memory.speaker}: " if memory.speaker else ""
             content = " ".join(memory.content.split())
@@ -104,20 +97,13 @@ def correct(
         changes["importance"] = importance
     if properties:
         changes["properties"] = dict(map(_property, properties))
-    run(_correct(data, memory_id, lambda service: service.correct(memory_id, **changes)))
+    run(_correct(data, memory_id, changes))
 
 
 @app.command("invalidate")
 def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Mark an event as false: recalls and entities no longer use it. Lists where its content remains."""
-
-    async def mark() -> "Correction":
-        from varve.service_client import service_client
-
-        async with service_client(attached_settings(data)) as service:
-            return await service.invalidate(memory_id, reason=reason)
-
-    sent = run(mark())
+    sent = ask_service(data, lambda service: service.invalidate(memory_id, reason=reason))
     _say_sent(sent)
     _say_remaining(sent)
 
@@ -125,14 +111,7 @@ def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOptio
 @app.command("revert")
 def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
     """Undo the newest correction of a memory. Refused if none is in force."""
-
-    async def undo() -> "Correction":
-        from varve.service_client import service_client
-
-        async with service_client(attached_settings(data)) as service:
-            return await service.revert(memory_id, reason=reason)
-
-    _say_sent(run(undo()))
+    _say_sent(ask_service(data, lambda service: service.revert(memory_id, reason=reason)))
 
 
 @app.command("delete")
@@ -145,14 +124,7 @@ def delete_memory(
     """Delete an event permanently. Lists where its content remains. This cannot be undone; `varve memories invalidate` can."""
     if not yes:
         typer.confirm(f"Delete memory {memory_id} permanently?", abort=True)
-
-    async def delete() -> "Correction":
-        from varve.service_client import service_client
-
-        async with service_client(attached_settings(data)) as service:
-            return await service.delete_memory(memory_id, reason=reason)
-
-    sent = run(delete())
+    sent = ask_service(data, lambda service: service.delete_memory(memory_id, reason=reason))
     _say_sent(sent)
     _say_remaining(sent)
 
@@ -166,13 +138,13 @@ def edit(
     data: DataOption = None,
 ) -> None:
     """Replace the text of a message; what was extracted from the old text is retracted."""
-    run(_change_message(data, lambda service: service.edit_message(session, message_id, text, user=user)))
+    _say_changed(ask_service(data, lambda service: service.edit_message(session, message_id, text, user=user)))
 
 
 @messages.command("delete")
 def delete(session: SessionArgument, message_id: MessageIdArgument, user: UserOption = None, data: DataOption = None) -> None:
     """Delete a message, and everything that was extracted from it."""
-    run(_change_message(data, lambda service: service.delete_message(session, message_id, user=user)))
+    _say_changed(ask_service(data, lambda service: service.delete_message(session, message_id, user=user)))
 
 
 async def _listed(data: Path | None, filters: dict[str, Any], count: int) -> "list[Memory]":
@@ -215,7 +187,7 @@ def _new_file(path: Path) -> Iterator[TextIO]:
     new.replace(path)
 
 
-async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncVarveClient], Awaitable[Correction]]") -> None:
+async def _correct(data: Path | None, memory_id: str, changes: dict[str, Any]) -> None:
     """Corrects a memory, and lists where its content remains, and the texts that patches made from its messages."""
     from varve_client import VarveClientError
 
@@ -223,7 +195,7 @@ async def _correct(data: Path | None, memory_id: str, correct: "Callable[[AsyncV
     from varve.service_client import service_client
 
     async with service_client(attached_settings(data)) as service:
-        sent = await correct(service)
+        sent = await service.correct(memory_id, **changes)
         _say_sent(sent)
         _say_remaining(sent)
         if sent.outcome == "unchanged":
@@ -264,9 +236,5 @@ def _property(text: str) -> tuple[str, Any]:
         return name, value
 
 
-async def _change_message(data: Path | None, change: "Callable[[AsyncVarveClient], Awaitable[ChangedMessage]]") -> None:
-    from varve.service_client import service_client
-
-    async with service_client(attached_settings(data)) as service:
-        changed = await change(service)
+def _say_changed(changed: "ChangedMessage") -> None:
     say(f"message {changed.id}: {changed.outcome}")

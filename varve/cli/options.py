@@ -16,6 +16,10 @@ from varve.errors import SettingsError
 from varve.output import say
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from varve_client import AsyncVarveClient
+
     from control import Change
     from memory.schema import MemorySchema
     from memory.schema.methods import MethodDocument
@@ -148,8 +152,8 @@ def actor(by: str | None) -> str:
 
 def print_key(key: str) -> None:
     """Prints a new key; only its hash is stored."""
-    typer.echo(key)
-    typer.echo("the key above is shown only once", err=True)
+    say(key)
+    say("the key above is shown only once", err=True)
 
 
 def print_notice(line: str) -> None:
@@ -203,6 +207,26 @@ def sentence_of(error: Exception) -> str:
     if is_locked(_unattached):
         return f"the `varve dev` on {_unattached} is starting or stopping: see its output, or {_unattached / 'logs'}"
     return f"no `varve dev` runs on {_unattached}: start it, name its folder with --data, or set VARVE_KAFKA__BOOTSTRAP"
+
+
+def ask_service(data: Path | None, ask: "Callable[[AsyncVarveClient], Awaitable[_R]]") -> _R:
+    """The answer of the query service to a command.
+
+    Args:
+        data: The data folder from the command line.
+        ask: Calls the service.
+
+    Raises:
+        ServiceError: If there is no API key.
+        VarveClientError: If the service refuses a request, or cannot be reached.
+    """
+    from varve.service_client import service_client
+
+    async def asked() -> _R:
+        async with service_client(attached_settings(data)) as service:
+            return await ask(service)
+
+    return run(asked())
 
 
 async def settings_of_stack(data: Path | None = None) -> "Settings":

@@ -7,6 +7,7 @@ import typer
 from runtime.garbage import loading
 from runtime.interruption import run, run_until_signal
 from varve.cli.options import DataOption, StageArgument, attached_settings, load_settings
+from varve.output import say
 
 app = typer.Typer()
 topics = typer.Typer(help="Topics between the stages: create them, copy them to more partitions.", no_args_is_help=True)
@@ -49,7 +50,7 @@ def canary(
     if once:
         done = run(one_round(settings))
         took = "" if done.freshness_s is None else f" after {done.freshness_s:.1f} s"
-        typer.echo(f"{done.outcome}{took}")
+        say(f"{done.outcome}{took}")
         raise typer.Exit(0 if done.score == 1 else 1)
     configure_logging(settings.log, stage="canary")
     run_until_signal(serve_canary(settings))
@@ -59,7 +60,6 @@ def canary(
 def fetch() -> None:
     """Download Kafka's jars, which the embedded stack needs, and prepare faster starts of Kafka."""
     from memory.errors import VarveError
-    from memory.texts.visible_text import visible
     from varve.embedded import jars
     from varve.embedded.start_cache import make_start_cache
     from varve.progress import progress_bar
@@ -70,8 +70,8 @@ def fetch() -> None:
     try:
         run(make_start_cache(cache))
     except VarveError as error:
-        typer.echo(visible(f"Kafka will start more slowly: {error}"), err=True)
-    typer.echo(f"Kafka {jars.KAFKA_VERSION} is in {folder}")
+        say(f"Kafka will start more slowly: {error}", err=True)
+    say(f"Kafka {jars.KAFKA_VERSION} is in {folder}")
 
 
 @topics.command("create")
@@ -80,4 +80,4 @@ def create(data: DataOption = None) -> None:
     from runtime.kafka import create_topics
 
     created = run(create_topics(attached_settings(data)))
-    typer.echo("\n".join(created) if created else "all topics exist already")
+    say("\n".join(created) if created else "all topics exist already")

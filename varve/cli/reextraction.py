@@ -179,7 +179,7 @@ def runs(as_json: JsonOption = False, data: DataOption = None) -> None:
 @app.command("pause")
 def pause(name: NameArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Pause a re-extraction. Its worker finishes the running calls and ends."""
-    from control.generations.reextractions import pause_reextraction
+    from control.generations.reextraction_changes import pause_reextraction
 
     settings, who = attached_settings(data), actor(by)
     paused = write_control(
@@ -219,7 +219,7 @@ def cancel(
     data: DataOption = None,
 ) -> None:
     """Cancel a re-extraction, and remove all that it has produced. The stages must run. Run it again if it is interrupted."""
-    from control.generations.reextractions import cancel_reextraction
+    from control.generations.reextraction_changes import cancel_reextraction
 
     settings = attached_settings(data)
     cancelled = write_control(settings, lambda draft: cancel_reextraction(draft, name), action="reextraction cancel", by=by)

@@ -12,7 +12,7 @@ from varve.cli.options import method_argument, print_notice, schema_argument
 from varve.output import say
 
 if TYPE_CHECKING:
-    from control.generations.reextractions import ReextractionRequest
+    from control.generations.reextraction_changes import ReextractionRequest
     from control.reextraction import Estimate, Reextraction, RunBudget
     from runtime.settings import Settings
     from streams.operations.reextraction.progress import Progress
@@ -27,7 +27,7 @@ def new_request(
     generation: str, tenants: list[str] | None, schema: str | None, method: str | None, since: datetime | None
 ) -> "ReextractionRequest":
     """The request of a command. Without tenants it is for all tenants (:func:`estimated`)."""
-    from control.generations.reextractions import ReextractionRequest
+    from control.generations.reextraction_changes import ReextractionRequest
 
     return ReextractionRequest(
         tenants=tenants or [],
@@ -51,7 +51,7 @@ async def estimated(
 ) -> "tuple[ReextractionRequest, SizeReport]":
     """The request with the names of all its tenants, and its estimate."""
     from control import Draft, read_control
-    from control.generations.reextractions import tenants_of_new
+    from control.generations.reextraction_changes import tenants_of_new
     from streams.operations.reextraction.estimate import estimate_reextraction
 
     known = Draft(await read_control(settings))
@@ -90,7 +90,7 @@ async def resumed_reextraction(settings: "Settings", name: str, changes: dict[st
     from control import ControlWriter, Draft, read_control
     from control.draft import changed
     from control.generations.reading import workers_of
-    from control.generations.reextractions import reextraction_of
+    from control.generations.reextraction_changes import reextraction_of
     from runtime.kafka import ConsumerGroups
     from streams.operations.reextraction.start import resume as resume_run
 
@@ -106,7 +106,7 @@ async def remove_cancelled(settings: "Settings", cancelled: "Reextraction", *, b
     """Removes the results, unless a worker that still runs does so."""
     from control import Draft, read_control
     from control.generations.reading import workers_of
-    from control.generations.reextractions import reextraction_of
+    from control.generations.reextraction_changes import reextraction_of
     from runtime.kafka import ConsumerGroups
     from runtime.redis.client import open_redis
     from streams.operations.reextraction.cancelling import remove_results

@@ -8,6 +8,7 @@ import typer
 
 from runtime.interruption import run
 from varve.cli.options import DataOption, attached_settings
+from varve.output import say
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -48,19 +49,19 @@ def _print_progress(settings: "Settings", name: str) -> None:
 
     done = run(read_reindex(settings, name))
     share = 100 * done.read / done.total if done.total else 100.0
-    typer.echo(f"{done.read:,} of {done.total:,} records of the feed read ({share:.1f} %)")
+    say(f"{done.read:,} of {done.total:,} records of the feed read ({share:.1f} %)")
     if done.is_complete:
-        typer.echo("the second store is as new as the present one: you can switch")
+        say("the second store is as new as the present one: you can switch")
 
 
 def _print_plan(settings: "Settings") -> None:
     from streams.operations.reindex import plan_reindex
 
     plan = run(plan_reindex(settings))
-    typer.echo(f"model: {plan.model}, {plan.dimension} dimensions")
-    typer.echo(f"memories: at most {plan.memories:,}; size of the second store: about {plan.size / 1e6:,.1f} MB")
-    typer.echo(f"time of one worker: about {plan.duration_s:,.0f} s ({plan.embedding_s * 1000:.1f} ms for a text on this machine)")
-    typer.echo("calls of a language model: none")
+    say(f"model: {plan.model}, {plan.dimension} dimensions")
+    say(f"memories: at most {plan.memories:,}; size of the second store: about {plan.size / 1e6:,.1f} MB")
+    say(f"time of one worker: about {plan.duration_s:,.0f} s ({plan.embedding_s * 1000:.1f} ms for a text on this machine)")
+    say("calls of a language model: none")
 
 
 def _fill(settings: "Settings", name: str) -> None:
@@ -78,7 +79,7 @@ async def _serve(settings: "Settings", name: str) -> None:
     from streams.run import serve_stage
 
     async with _second_store(settings, name) as second:
-        typer.echo(f"filling the second store {name}")
+        say(f"filling the second store {name}")
         await serve_stage("index", second, second=name)
 
 
@@ -94,7 +95,7 @@ async def _second_store(settings: "Settings", name: str) -> AsyncIterator["Setti
     folder = settings.data / f"edge-{name}"
     socket = settings.data / f"edge-{name}.sock"
     edge = EmbeddedEdge(data=folder, socket_path=socket, log=settings.data / "logs" / f"edge-{name}.log")
-    supervisor = Supervisor([[Program(name="edge", prepare=edge.prepare)]], notice=typer.echo)
+    supervisor = Supervisor([[Program(name="edge", prepare=edge.prepare)]], notice=say)
     await supervisor.start()
     try:
         yield settings.model_copy(update={"store": settings.store.model_copy(update={"socket": socket})})

@@ -121,8 +121,8 @@ async def _set_back(
     from streams.operations.replay import replay as set_back
 
     async with settings_with_servers(data, embedded=embedded) as settings:
-        moved = await set_back(settings, stage, start, despite_erasures=despite_erasures, notice=typer.echo)
-        typer.echo(
+        moved = await set_back(settings, stage, start, despite_erasures=despite_erasures, notice=say)
+        say(
             f"start the workers of {stage}: they continue from there"
             if moved
             else f"{stage} has not reached that position: nothing to reset"
@@ -175,8 +175,8 @@ async def _rebuild(data: Path | None, *, embedded: bool, until_caught_up: bool, 
 
     async with settings_with_servers(data, embedded=embedded) as settings:
         async with open_store(settings) as store, open_redis(settings.redis) as redis:
-            await rebuild(settings, store=store, redis=redis, despite_erasures=despite_erasures, notice=typer.echo)
-        typer.echo("start the stages: they rebuild everything")
+            await rebuild(settings, store=store, redis=redis, despite_erasures=despite_erasures, notice=say)
+        say("start the stages: they rebuild everything")
         if until_caught_up:
             await follow(settings)
 
@@ -188,7 +188,7 @@ async def _snapshot(tenant: str, data: Path | None, *, digest: bool, embedded: b
 
     async with settings_with_servers(data, embedded=embedded) as settings, open_store(settings) as store:
         if digest:
-            typer.echo(await digest_of(store, tenant))
+            say(await digest_of(store, tenant))
             return
         async for line in snapshot_of(store, tenant):
-            typer.echo(line)
+            say(line)

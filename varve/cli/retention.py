@@ -51,7 +51,7 @@ def place(
     data: DataOption = None,
 ) -> None:
     """Place a legal hold: retention removes nothing, and erasures are refused, until it is released."""
-    from control.holds import place_hold
+    from control.hold_changes import place_hold
 
     now, who = datetime.now(UTC), actor(by)
     write_control(
@@ -72,7 +72,7 @@ def release(
     data: DataOption = None,
 ) -> None:
     """Release a legal hold. The next run of retention removes what is too old; refused erasures have to be requested again."""
-    from control.holds import release_hold
+    from control.hold_changes import release_hold
 
     now, who = datetime.now(UTC), actor(by)
     write_control(

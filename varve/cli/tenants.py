@@ -21,7 +21,7 @@ from varve.cli.options import (
     schema_argument,
     write_control,
 )
-from varve.output import say_rows
+from varve.output import say, say_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +160,7 @@ def promote(tenant: TenantArgument, data: DataOption = None) -> None:
     if settings.store.kind == "edge":
         raise SettingsError("VARVE_STORE__KIND is edge, which is one shard: set it to server, and VARVE_STORE__URL to a Qdrant cluster's")
     points = run(_promoted(tenant, settings, print_notice))
-    typer.echo(f"{tenant} has its own shard, of {counted(points, 'point')}")
+    say(f"{tenant} has its own shard, of {counted(points, 'point')}")
 
 
 async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:
@@ -181,7 +181,7 @@ def signing_secret() -> None:
     """Print a new master secret for `VARVE_SIGNING__SECRET`. It is not stored."""
     from varve.embedded.private_files import new_secret
 
-    typer.echo(new_secret())
+    say(new_secret())
 
 
 @app.command("signing-key")
@@ -205,7 +205,7 @@ def signing_key(
         raise SettingsError("set VARVE_SIGNING__SECRET in every process first (`varve tenants signing-secret` prints one)")
     now = SystemClock().now()
     write_control(settings, lambda draft: change_signing(draft, tenant, now=now, add=key_id), action="signing key", by=by)
-    typer.echo(keyring.message_key(tenant, key_id).hex())
+    say(keyring.message_key(tenant, key_id).hex())
 
 
 @app.command("signing")
@@ -229,9 +229,9 @@ def signing(
         action="signing",
         by=by,
     )
-    typer.echo("optional" if policy.required_since is None else f"required since {policy.required_since.isoformat()}")
+    say("optional" if policy.required_since is None else f"required since {policy.required_since.isoformat()}")
     for key in policy.keys:
-        typer.echo(f"{key.id}\t{'holds' if key.until is None else f'retired at {key.until.isoformat()}'}")
+        say(f"{key.id}\t{'holds' if key.until is None else f'retired at {key.until.isoformat()}'}")
 
 
 def _own(group: "BudgetSettings | QuotaSettings") -> str:

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from api.mem0.owners import ID_FIELDS, Owner, OwnerError
 from memory.records.message import STATEMENT
-from varve.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.conversations import locomo_conversation
 from varve.errors import ConversationError, ImportFileError
+from varve.imports.chat_exports import chatgpt_messages, claude_messages, is_chatgpt_export, is_claude_export
 from varve.imports.files import ExportFile, Item
 from varve.imports.messages import Found, ImportOptions, Read, ReadFile, Remark, Skipped, another_form, named, said
 from varve.imports.openai import openai_messages

@@ -9,7 +9,7 @@ A flood must not hide other tenants' records that follow it in the log. So the s
 the waiting records are parked (:meth:`Scheduler.park_waiting`).
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Hashable
 from typing import Generic, TypeVar
 
@@ -52,6 +52,8 @@ class Scheduler(Generic[R]):
         self._assignments: dict[TopicPartition, OffsetTracker[R]] = {}
         self._entries: dict[tuple[TopicPartition, int, bool], PendingRecord[R]] = {}
         self._by_key: dict[Hashable, deque[PendingRecord[R]]] = {}
+        self._waiting: defaultdict[TopicPartition, dict[int, PendingRecord[R]]] = defaultdict(dict)
+        """Waiting records that were never parked, by offset: a refused record parks them without a look at all tracked ones."""
         self._is_closed = False
 
     @property
@@ -173,21 +175,12 @@ class Scheduler(Generic[R]):
             tenant: Only its records. None: those of all tenants.
             partition: Only its records. None: those of all partitions.
         """
-        parking = sorted(
-            (
-                entry
-                for entry in self._entries.values()
-                if entry.status is Status.WAITING
-                and not entry.is_parked
-                and tenant in (None, entry.tenant)
-                and partition in (None, entry.partition)
-            ),
-            key=lambda entry: entry.place,
-        )
+        partitions = self._waiting if partition is None else (partition,)
+        waiting = (entry for each in partitions for entry in self._waiting[each].values() if tenant in (None, entry.tenant))
+        parking = sorted(waiting, key=lambda entry: entry.place)
         for entry in parking:
+            self._unqueue(entry)
             entry.status = Status.PARKING
-            self._slots.remove(entry)
-            self._remove_from_key(entry)
         return parking
 
     def settle(self, entry: PendingRecord[R]) -> bool:
@@ -198,8 +191,7 @@ class Scheduler(Generic[R]):
         """
         if not self.may_write(entry):
             return False
-        self._slots.remove(entry)
-        self._remove_from_key(entry)
+        self._unqueue(entry)
         entry.status = Status.WRITING
         return True
 
@@ -212,6 +204,7 @@ class Scheduler(Generic[R]):
         """The record that runs next, if a slot is free and a record may start."""
         entry = None if self._is_closed else self._slots.start_next(now)
         if entry is not None:
+            self._note_not_waiting(entry)
             self._payloads.load(entry)
         return entry
 
@@ -230,6 +223,7 @@ class Scheduler(Generic[R]):
         if entry.generation is None:
             self._drop(entry)
         else:
+            self._note_waiting(entry)
             self._payloads.evict_surplus(entry)
 
     def requeue(self, entry: PendingRecord[R]) -> None:
@@ -294,11 +288,26 @@ class Scheduler(Generic[R]):
 
     def _admit(self, entry: PendingRecord[R]) -> None:
         self._entries[entry.place] = entry
+        self._note_waiting(entry)
         self._payloads.admit(entry)
         same_key = self._by_key.setdefault(entry.key, deque())
         same_key.append(entry)
         if same_key[0] is entry:
             self._slots.enqueue(entry)
+
+    def _note_waiting(self, entry: PendingRecord[R]) -> None:
+        if not entry.is_parked:
+            self._waiting[entry.partition][entry.offset] = entry
+
+    def _note_not_waiting(self, entry: PendingRecord[R]) -> None:
+        waiting = self._waiting[entry.partition]
+        if waiting.get(entry.offset) is entry:  # another may be the same record: one that was parked, or delivered again
+            del waiting[entry.offset]
+
+    def _unqueue(self, entry: PendingRecord[R]) -> None:
+        self._note_not_waiting(entry)
+        self._slots.remove(entry)
+        self._remove_from_key(entry)
 
     def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: OffsetTracker[R]) -> None:
         for offset in assignment.passed_over(before):
@@ -321,5 +330,4 @@ class Scheduler(Generic[R]):
         if self.tracks(entry):
             del self._entries[entry.place]
         self._payloads.release(entry)
-        self._slots.remove(entry)
-        self._remove_from_key(entry)
+        self._unqueue(entry)

@@ -32,48 +32,55 @@ class RecordsOfOthers:
 
 async def note_shared_results(settings: Settings, tenant: str, users: Sequence[ErasedUser], *, log: UsersLog) -> RecordsOfOthers:
     """Finds other users' results of windows that they shared with erased users, and adds the entities that these changed to the traces."""
-    erased = {each.user for each in users}
-    parts: dict[str, str] = {}
-    joined_by: defaultdict[str, list[ErasedUser]] = defaultdict(list)
-    for user in users:
-        for window, others in user.joined_windows.items():
-            for other in others - erased:
-                part = window_part_id(window, other)
-                parts[part] = other
-                joined_by[part].append(user)
-    if not parts:
+    joined_by, others = _shared_parts(users)
+    if not others:
         return RecordsOfOthers((), (), (), SharedResults({}))
-    results, topic = SharedResults(parts), settings.topic(EXTRACTIONS.name)
+    results = SharedResults(others)
     async for record in log.records_of_others(results.users):
         results.add(record.key or b"", record.value, tuple(record.headers))
-    keys: dict[bytes, None] = {}
-    replacements, commands = list[OutgoingRecord](), list[OutgoingRecord]()
-    for taken in results.take(await _leaving(settings, tenant, results.users)):
-        keys |= dict.fromkeys((*taken.extractions, *taken.corrections))
-        if taken.extractions:
-            command = log.command(EXTRACTIONS, _command(tenant, taken), log.home_of(taken.user))
-            commands.append(command)
-            keys[command.key or b""] = None
-        for extraction in taken.extractions.values():
-            for user in joined_by[taken.part_id]:
-                nothing = extraction.model_copy(update={"events": [], "patches": []})
+    taken = results.take(await _leaving(settings, tenant, results.users))
+    for part in taken:
+        for extraction in part.extractions.values():
+            nothing = extraction.model_copy(update={"events": [], "patches": []})
+            for user in joined_by[part.part_id]:
                 # The other user's erasure makes the entities forget these messages, and its receipt lists what patches leave.
                 user.trace.add_shared(extraction, nothing, ())
-    for _, key, correction in results.corrections():
-        if correction is None:
-            keys[key] = None
-        else:
-            replacements.append(OutgoingRecord(topic, key, correction.to_json(), ((KIND, CORRECTION),)))
-    for part, each in results.superseded():
-        for user in joined_by[part]:
-            user.trace.add_shared(each.extraction, each.in_force, each.messages)
-        if each.is_replaced:
-            keys[each.key] = None
-        else:
-            replacements.append(OutgoingRecord(topic, each.key, each.in_force.to_json()))
+    superseded = [*results.superseded()]
+    for part_id, found in superseded:
+        for user in joined_by[part_id]:
+            user.trace.add_shared(found.extraction, found.in_force, found.messages)
     for user in users:
         user.may_be_quoted = results.may_quote
-    return RecordsOfOthers([*keys], replacements, commands, results)
+    commands = [log.command(EXTRACTIONS, _command(tenant, each), log.home_of(each.user)) for each in taken if each.extractions]
+    keys = [key for part in taken for key in (*part.extractions, *part.corrections)]
+    keys += [command.key or b"" for command in commands]
+    topic = settings.topic(EXTRACTIONS.name)
+    replacements: list[OutgoingRecord] = []
+    for _, key, correction in results.corrections():
+        if correction is None:
+            keys.append(key)
+        else:
+            replacements.append(OutgoingRecord(topic, key, correction.to_json(), ((KIND, CORRECTION),)))
+    for _, found in superseded:
+        if found.is_replaced:
+            keys.append(found.key)
+        else:
+            replacements.append(OutgoingRecord(topic, found.key, found.in_force.to_json()))
+    return RecordsOfOthers([*dict.fromkeys(keys)], replacements, commands, results)
+
+
+def _shared_parts(users: Sequence[ErasedUser]) -> tuple[dict[str, list[ErasedUser]], dict[str, str]]:
+    """The erased users who joined each part of a window, and the other user whose part it is; both by the part's id."""
+    erased = {each.user for each in users}
+    joined_by: defaultdict[str, list[ErasedUser]] = defaultdict(list)
+    owners: dict[str, str] = {}
+    for user in users:
+        for window, members in user.joined_windows.items():
+            for other in members - erased:
+                part = window_part_id(window, other)
+                owners[part] = other
+                joined_by[part].append(user)
+    return joined_by, owners
 
 
 def _command(tenant: str, taken: TakenPart) -> ErasureCommand:

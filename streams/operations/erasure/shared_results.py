@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory.errors import VarveError
-from memory.headers import CORRECTION, KIND, RETRACTION
+from memory.headers import CORRECTION, RETRACTION, kind_of
 from memory.records import Correction, Event, EventSeen, Extraction, MessageRetraction
 from runtime.tracing import Headers
 from streams.stages.events.corrections import CorrectedEvent, bind
@@ -93,7 +93,7 @@ class SharedResults:
                 part.extractions.pop(key, None)
                 part.corrections.pop(key, None)
             return
-        kind = next((content for name, content in headers if name == KIND), None)
+        kind = kind_of(headers)
         try:
             if kind is None:
                 self._extraction(key, Extraction.from_json(value))

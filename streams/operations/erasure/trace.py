@@ -11,7 +11,7 @@ import orjson
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError, VarveError
-from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, KIND, RETRACTION, TICK, TOUCHES, TRUST_REVIEW
+from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, RETRACTION, TICK, TOUCHES, TRUST_REVIEW, kind_of
 from memory.ids import entity_id
 from memory.records import (
     Change,
@@ -135,7 +135,7 @@ class UserTrace:
 
     def add(self, value: bytes, headers: Headers) -> None:
         """Adds the user's next record."""
-        kind = next((content for name, content in headers if name == KIND), None)
+        kind = kind_of(headers)
         try:
             if kind is None:
                 self._extraction(Extraction.from_json(value), size=len(value))
@@ -174,7 +174,7 @@ class UserTrace:
 
     def is_about(self, value: bytes, headers: Headers) -> bool:
         """Whether a later record is about data of this trace, and not about newer messages of the user."""
-        kind = next((content for name, content in headers if name == KIND), None)
+        kind = kind_of(headers)
         try:
             return kind in _REMOVED or bool(_windows_named(kind, value) & self._window_ids)
         except VarveError:

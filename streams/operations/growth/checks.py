@@ -3,8 +3,8 @@
 from control.generations.reading import generation_name, workers_of
 from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MESSAGES
 from runtime.kafka import KafkaOffsets
-from runtime.kafka.bulk import topic_partitions
 from runtime.kafka.parked_note import ParkedNote
+from runtime.kafka.topics import topic_partitions
 from runtime.settings import Settings
 from streams.errors import GrowthRefusedError
 from streams.operations.growth.group_offsets import generation_names, places_at

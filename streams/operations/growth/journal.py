@@ -8,8 +8,7 @@ from pydantic import Field
 
 from memory.records import Value
 from runtime.kafka import OutgoingRecord, Producer, read_topic
-from runtime.kafka.bulk import topic_partitions
-from runtime.kafka.topics import create_topic
+from runtime.kafka.topics import create_topic, topic_partitions
 from runtime.settings import Settings
 from streams.operations.growth.layout import Layout
 

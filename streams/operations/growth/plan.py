@@ -8,7 +8,8 @@ from typing import Final
 from aiokafka import TopicPartition
 
 from runtime.kafka import KafkaOffsets
-from runtime.kafka.bulk import read_range, topic_partitions
+from runtime.kafka.bulk import read_range
+from runtime.kafka.topics import topic_partitions
 from runtime.settings import Settings
 from streams.operations.growth.layout import GROWN, READ_BY_STAGES, Layout, topic_in
 from streams.operations.growth.rows import TABLES

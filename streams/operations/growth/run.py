@@ -19,8 +19,8 @@ from control.unfinished_erasures import require_no_erasure
 from memory.texts.text import counted
 from memory.topics import EXTRACTIONS, MESSAGES, READS, RECALLS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, Producer, TopicPartition, check_topics, create_topics
-from runtime.kafka.bulk import delete_topics, read_range, set_topic_config, topic_partitions
-from runtime.kafka.topics import broker_config, create_topic, delete_before
+from runtime.kafka.bulk import read_range
+from runtime.kafka.topics import broker_config, create_topic, delete_before, delete_topics, set_topic_config, topic_partitions
 from runtime.seals import Keyring
 from runtime.settings import Settings
 from stores.port import MemoryStore

@@ -17,7 +17,7 @@ import orjson
 from control import ControlWriter, Draft, read_control
 from control.generations.dropping import require_no_workers, retract_all
 from control.generations.reading import EXTRACTION, workers_of
-from control.generations.reextractions import end_cancellation, reextraction_of
+from control.generations.reextraction_changes import end_cancellation, reextraction_of
 from control.reextraction import Reextraction
 from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
@@ -27,7 +27,7 @@ from memory.texts.text import counted
 from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
-from runtime.kafka.bulk import delete_topics
+from runtime.kafka.topics import delete_topics
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
 from runtime.settings import Settings
@@ -164,7 +164,7 @@ async def _forget_notes(redis: GuardedRedis, tenants: Collection[str], generatio
 
 async def _keys_of(redis: GuardedRedis, family: KeyFamily, tenants: Collection[str], generation: str) -> AsyncIterator[str]:
     prefix = redis.key(family, "")
-    for key in await redis.keys("finding notes of a generation", family, ""):
+    for key in await redis.keys("finding notes of a generation", family):
         for parts in _parts(key.removeprefix(prefix)):
             owner = parts[2] if family is KeyFamily.VALUES else parts[0]
             if owner in tenants and parts[_GENERATION_AT[family]] == generation:

@@ -8,7 +8,7 @@ from control import Draft, read_control
 from control.documents import SchemaRef
 from control.erasure import subject_of
 from control.generations.reading import windows_topic
-from control.generations.reextractions import ReextractionRequest
+from control.generations.reextraction_changes import ReextractionRequest
 from control.schemas import resolve_method_schema
 from control.state import ControlState
 from memory.errors import KeyFormatError, MalformedRecordError, RecordError, SchemaError

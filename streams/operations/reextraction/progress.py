@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from control import Draft
 from control.generations.reading import windows_topic, workers_of
-from control.generations.reextractions import reextraction_of, waits_for_erasure
+from control.generations.reextraction_changes import reextraction_of, waits_for_erasure
 from control.reextraction import Reextraction
 from memory.errors import RecordError
 from memory.records import Usage

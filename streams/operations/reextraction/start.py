@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from control import ControlWriter, Draft, read_control
 from control.generations.reading import windows_topic, workers_of
-from control.generations.reextractions import (
+from control.generations.reextraction_changes import (
     ReextractionRequest,
     reextraction_of,
     resume_reextraction,
@@ -43,7 +43,7 @@ async def start(
         by: The actor, for the audit log.
 
     Raises:
-        ChangeRefusedError: As :func:`control.generations.reextractions.start_reextraction`.
+        ChangeRefusedError: As :func:`control.generations.reextraction_changes.start_reextraction`.
         GroupInUseError: If a worker of the generation runs.
         ModelConfigurationError: If the budget is a cost and there is no price table.
         KafkaUnavailableError: If no broker responds.

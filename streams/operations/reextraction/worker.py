@@ -13,7 +13,13 @@ from typing import Final
 from control import ControlFollower, ControlWriter, Draft
 from control.errors import ChangeRefusedError
 from control.generations.reading import windows_topic, workers_of
-from control.generations.reextractions import end_reextraction, pause_reextraction, reextraction_of, waiting_tenants, waits_for_erasure
+from control.generations.reextraction_changes import (
+    end_reextraction,
+    pause_reextraction,
+    reextraction_of,
+    waiting_tenants,
+    waits_for_erasure,
+)
 from control.reextraction import Reextraction, State
 from models.llm.total_budget import forget_total
 from runtime.background import set_within

@@ -19,13 +19,13 @@ from memory.headers import (
     EVOLUTION,
     EXPIRY,
     GENERATION_DROP,
-    KIND,
     RETENTION,
     RETRACTION,
     TICK,
     TOUCHES,
     TRUST,
     TRUST_REVIEW,
+    kind_of,
     origin_of,
     place_of,
 )
@@ -55,7 +55,7 @@ class LogRecord:
     @property
     def kind(self) -> bytes | None:
         """Its kind; None: it is an extraction."""
-        return next((content for name, content in self.headers if name == KIND), None)
+        return kind_of(self.headers)
 
     @property
     def original_offset(self) -> int:

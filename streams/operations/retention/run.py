@@ -172,20 +172,9 @@ class _Run:
         index = WindowIndex(limited)
         async for record in self._records():
             index.add(record)
-        chosen = Extractions(index, EntityTypes(self._state))
         if not self._dry_run:
             await self._send(self._limits(topic, limited.values()))
-        removal = _Removal()
-        async for record in self._records():
-            if (rewritten := chosen.rewritten(record)) is not None:
-                removal.waiting.append(rewritten)
-            elif (correction := chosen.cleared_correction(record)) is not None:
-                removal.waiting.append(correction)
-            elif chosen.is_superseded(record):
-                removal.over.append((record.partition, record.key))
-            if len(removal.waiting) == BATCH:
-                await self._replace(topic, removal, index)
-        await self._replace(topic, removal, index)
+        removal = await self._replace_results(topic, index)
         if removal.sent:
             await self._barrier.of(STAGES["events"], ends_after(removal.sent))
         dependents = DependentRecords(index, set().union(*removal.emptied.values()))
@@ -215,6 +204,20 @@ class _Run:
                     self._report.add(change.tenant, "reads")
                 if not self._dry_run:
                     await self._send(OutgoingRecord(topic, each.key, None, partition=number) for each in allowed)
+
+    async def _replace_results(self, topic: str, index: WindowIndex) -> "_Removal":
+        """Writes extractions and corrections again without expired results."""
+        chosen, removal = Extractions(index, EntityTypes(self._state)), _Removal()
+        async for record in self._records():
+            replaced = chosen.rewritten(record) or chosen.cleared_correction(record)
+            if replaced is not None:
+                removal.waiting.append(replaced)
+            elif chosen.is_superseded(record):
+                removal.over.append((record.partition, record.key))
+            if len(removal.waiting) == BATCH:
+                await self._replace(topic, removal, index)
+        await self._replace(topic, removal, index)
+        return removal
 
     async def _replace(self, topic: str, removal: "_Removal", index: WindowIndex) -> None:
         """Sends the waiting records, unless an erasure or a hold of their user has begun since the run began."""

@@ -1,7 +1,9 @@
 """The events stage: publishes a window's extraction, retracts the previous one, and distributes contributions by entity key."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError
@@ -11,13 +13,13 @@ from memory.headers import (
     EVOLUTION,
     EXPIRY,
     GENERATION_DROP,
-    KIND,
     RETENTION,
     RETRACTION,
     TICK,
     TOUCHES,
     TRUST,
     TRUST_REVIEW,
+    kind_of,
 )
 from memory.keys import decode_key, encode_key
 from memory.records import (
@@ -34,6 +36,7 @@ from memory.records import (
     TrustReview,
     TrustRules,
 )
+from memory.records.base import Record
 from memory.retention import Limits, reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
 from memory.topics import EXTRACTIONS, is_topic
@@ -67,6 +70,9 @@ from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.stages.events.trusting import TrustReviewer
 from streams.stages.tenancy import is_erased, schema_of_record, tenant_of
 
+_Handling = tuple[type[Record], Callable[[Batch, ConsumedRecord, Any], None]]
+"""The class of a record's value, and what handles it."""
+
 
 class EventsHandler(BatchHandler):
     """Handles one partition of ``extractions`` strictly in order, so that its contributions reach an entity in order.
@@ -91,6 +97,23 @@ class EventsHandler(BatchHandler):
         self._corrector = Corrector(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._retainer = Retainer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._reviewer = TrustReviewer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._of_tenants: Mapping[bytes | None, _Handling] = {
+            GENERATION_DROP: (GenerationDrop, self._drop),
+            RETENTION: (RetentionLimits, self._retainer.note),
+            TRUST: (TrustRules, self._reviewer.note),
+            ERASURE: (ErasureCommand, self._eraser.erase),
+        }
+        """Commands about a tenant or an erasure, by the kind of the record: no erasure covers them."""
+        self._of_users: Mapping[bytes | None, _Handling] = {
+            TICK: (Contribution, self._expirer.tick),
+            TOUCHES: (Touches, self._expirer.touch),
+            EXPIRY: (Expiry, self._expirer.expire),
+            EVOLUTION: (Evolution, self._evolver.evolve),
+            RETRACTION: (MessageRetraction, self._retractor.retract),
+            TRUST_REVIEW: (TrustReview, self._review),
+            CORRECTION: (Correction, self._corrector.correct),
+        }
+        """Changes of a user's memories, by the kind of the record; a record of another kind is an extraction."""
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -99,33 +122,16 @@ class EventsHandler(BatchHandler):
     def _record(self, batch: Batch, record: ConsumedRecord) -> None:
         if record.value is None:
             return  # of a record that was erased
-        if (KIND, GENERATION_DROP) in record.headers:
-            self._drop(batch, record)
-        elif (KIND, RETENTION) in record.headers:
-            self._retainer.note(batch, record, RetentionLimits.from_json(record.value))
-        elif (KIND, TRUST) in record.headers:
-            self._reviewer.note(batch, record, TrustRules.from_json(record.value))
-        elif (KIND, ERASURE) in record.headers:
-            self._eraser.erase(batch, record, ErasureCommand.from_json(record.value))
+        kind = kind_of(record.headers)
+        command = self._of_tenants.get(kind)
+        if command is not None:
+            parsed, handle = command
         elif self._is_erased(record):
             self._metrics.records.labels("events", "erased_record").inc()
-        elif (KIND, TICK) in record.headers:
-            self._expirer.tick(batch, record, Contribution.from_json(record.value))
-        elif (KIND, TOUCHES) in record.headers:
-            self._expirer.touch(batch, record, Touches.from_json(record.value))
-        elif (KIND, EXPIRY) in record.headers:
-            self._expirer.expire(batch, record, Expiry.from_json(record.value))
-        elif (KIND, EVOLUTION) in record.headers:
-            self._evolver.evolve(batch, record, Evolution.from_json(record.value))
-        elif (KIND, RETRACTION) in record.headers:
-            self._retractor.retract(batch, record, MessageRetraction.from_json(record.value))
-        elif (KIND, TRUST_REVIEW) in record.headers:
-            review = TrustReview.from_json(record.value)
-            self._reviewer.review(batch, record, review, limits_for=partial(self._retainer.limits_for, batch))
-        elif (KIND, CORRECTION) in record.headers:
-            self._corrector.correct(batch, record, Correction.from_json(record.value))
+            return
         else:
-            self._extraction(batch, record)
+            parsed, handle = self._of_users.get(kind, (Extraction, self._extraction))
+        handle(batch, record, parsed.from_json(record.value))
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
         try:
@@ -134,9 +140,8 @@ class EventsHandler(BatchHandler):
             return False  # the producer used another key format: no erasure finds the record, so it is handled
         return is_erased(self._tenants, tenant, rest[0] if rest else None, record, EXTRACTIONS)
 
-    def _drop(self, batch: Batch, record: ConsumedRecord) -> None:
+    def _drop(self, batch: Batch, record: ConsumedRecord, drop: GenerationDrop) -> None:
         """Records a drop: late results of earlier work are skipped."""
-        drop = GenerationDrop.from_json(record.value or b"")
         if drop.drops > self._drops(batch, drop.tenant, drop.generation):
             key = _drops_key(drop.tenant, drop.generation)
             Ledger(batch.state).put(key, DroppedGeneration(drop.drops), position=record.offset)
@@ -145,9 +150,11 @@ class EventsHandler(BatchHandler):
         dropped = Ledger(batch.state).get(_drops_key(tenant, generation), DroppedGeneration)
         return 0 if dropped is None else dropped.drops
 
-    def _extraction(self, batch: Batch, record: ConsumedRecord) -> None:
+    def _review(self, batch: Batch, record: ConsumedRecord, review: TrustReview) -> None:
+        self._reviewer.review(batch, record, review, limits_for=partial(self._retainer.limits_for, batch))
+
+    def _extraction(self, batch: Batch, record: ConsumedRecord, extraction: Extraction) -> None:
         """Publishes a window's extraction, unless a newer one is published already. A repeated one is emitted again."""
-        extraction = Extraction.from_json(record.value or b"")
         if extraction.drops < self._drops(batch, extraction.tenant, extraction.generation):
             self._metrics.records.labels("events", "dropped_generation").inc()
             return

@@ -8,7 +8,7 @@ from control import ControlState, Draft
 from control.draft import new
 from control.erasure_changes import begin_erasure
 from control.errors import ChangeRefusedError, ErasureUnderWayError, UnknownReextractionError, UnknownTenantError
-from control.generations.reextractions import (
+from control.generations.reextraction_changes import (
     ReextractionRequest,
     cancel_reextraction,
     end_cancellation,

@@ -1,6 +1,3 @@
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from extraction.offline.extractor import OfflineExtractor
@@ -12,19 +9,7 @@ from memory.schema import coerce_properties, sample_conversation, scenario, scen
 from memory.texts.text import content_hash
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
-from runtime.settings import EmbeddingSettings
-
-
-@pytest.fixture(scope="module")
-def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("models")
-
-
-@pytest.fixture
-async def embedder(model_cache: Path) -> AsyncIterator[Embedder]:
-    embedder = build_embedder(EmbeddingSettings(), cache=model_cache)
-    yield embedder
-    await embedder.close()
+from runtime.settings import EmbeddingSettings, Settings
 
 
 def windows_of(name: str) -> list[Window]:
@@ -92,11 +77,11 @@ async def test_every_scenarios_extraction_is_valid(name: str, embedder: Embedder
             assert patch.field in {field.name for field in entity_type.patched_properties()}
 
 
-async def test_the_same_window_gives_the_same_bytes(embedder: Embedder, model_cache: Path) -> None:
+async def test_the_same_window_gives_the_same_bytes(embedder: Embedder) -> None:
     first, *others = windows_of("meetings") + windows_of("companion")
     context = ExtractionContext()
     alone = await OfflineExtractor(embedder=embedder).extract(first, scenario("meetings"), context)
-    fresh = build_embedder(EmbeddingSettings(batch_size=5), cache=model_cache)
+    fresh = build_embedder(EmbeddingSettings(batch_size=5), cache=Settings().cache_path)
     for each in others:
         await OfflineExtractor(embedder=fresh).extract(each, scenario("companion"), context)
 

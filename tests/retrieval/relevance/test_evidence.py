@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.profiles import RANKERS
-from retrieval.relevance.ranking import evidence_scores
+from retrieval.relevance.final_score import evidence_scores
 from tests.stores.factories import memory
 
 SCORES = st.floats(0, 1)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from control import ControlWriter, Draft, read_control
-from control.generations.reextractions import ReextractionRequest
+from control.generations.reextraction_changes import ReextractionRequest
 from control.reextraction import Reextraction, RunBudget
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window

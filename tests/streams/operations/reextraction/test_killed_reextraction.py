@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from control import ControlWriter, Draft, read_control
-from control.generations.reextractions import pause_reextraction
+from control.generations.reextraction_changes import pause_reextraction
 from control.reextraction import RunBudget
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Profile

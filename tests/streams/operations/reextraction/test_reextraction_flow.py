@@ -12,7 +12,7 @@ from control import ControlWriter, Draft, read_control
 from control.errors import ChangeRefusedError, GenerationIncompleteError
 from control.generations.dropping import drop
 from control.generations.reading import workers_of
-from control.generations.reextractions import cancel_reextraction
+from control.generations.reextraction_changes import cancel_reextraction
 from control.generations.switching import switch
 from control.reextraction import RunBudget
 from control.tenant_changes import set_generation
@@ -21,7 +21,7 @@ from models.embedding.build import build_embedder
 from retrieval.pipeline import RecallPipeline
 from runtime.clocks import SystemClock
 from runtime.kafka import KafkaOffsets, read_topic
-from runtime.kafka.bulk import topic_partitions
+from runtime.kafka.topics import topic_partitions
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
@@ -35,6 +35,7 @@ from streams.operations.reextraction.worker import work
 from streams.operations.rehearsal.questions import Question
 from streams.operations.rehearsal.rehearse import rehearse
 from tests.control_log import write
+from tests.one_broker import records_written
 from tests.streams.flow import DEADLINE_S, TENANT, caught_up, send_sample, serving
 from tests.streams.operations.reextraction.history import BY, NEW, begin, extracted, progress_of
 from tests.waiting import until_async
@@ -116,11 +117,11 @@ async def test_it_is_rehearsed_switched_and_rolled_back(leased: Settings, store:
         await resume(leased, NEW, writer=ControlWriter(settings=leased), by=BY, budget=RunBudget())
         await _caught_up(leased)
         await caught_up(leased)
-        recalls = await _end(leased, "recalls")
+        recalls = await records_written(leased, "recalls")
         complete = await _rehearsed(leased, store)
         assert (complete.lost_evidence, complete.overlap, complete.rank_change) == (0, 1.0, 0.0), "the same schema gives the same results"
         assert complete.served_evidence > 0
-        assert await _end(leased, "recalls") == recalls, "nothing is recorded"
+        assert await records_written(leased, "recalls") == recalls, "nothing is recorded"
 
         await switch(leased, TENANT, NEW, by=BY)
         async with asyncio.timeout(DEADLINE_S):
@@ -200,11 +201,6 @@ async def _keys(redis: GuardedRedis) -> list[str]:
 
     start = redis._prefix
     return [each for each in await redis.run("looking", scan) if each.startswith(start) and "v2" in each.removeprefix(start)]
-
-
-async def _end(settings: Settings, name: str) -> int:
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        return sum((await offsets.end_offsets([settings.topic(name)])).values())
 
 
 async def _live(settings: Settings) -> str:

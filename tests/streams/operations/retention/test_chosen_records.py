@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from control import ControlState
 from control.erasure import subject_of
 from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
-from control.holds import place_hold
+from control.hold_changes import place_hold
 from control.tenant_changes import set_tenant
 from memory.headers import CORRECTION, EXPIRY, KIND, ORIGIN, TICK
 from memory.keys import encode_key, marked_key

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from control.holds import place_hold, release_hold
+from control.hold_changes import place_hold, release_hold
 from control.tenant_changes import add_generation, set_tenant
 from memory.keys import encode_key
 from memory.records import Message

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from control.holds import place_hold, release_hold
+from control.hold_changes import place_hold, release_hold
 from control.tenant_changes import set_tenant
 from memory.keys import distinct_key
 from memory.records import ReadRecord

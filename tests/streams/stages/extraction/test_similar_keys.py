@@ -1,6 +1,5 @@
 """A value is matched with the user's own entities by meaning, in a real store with the real model."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from extraction.port import ExtractionContext
 from memory.keys import entity_key
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema, scenario
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.errors import OverloadedError
 from retrieval.entity_lookup import EntityLookup
@@ -18,7 +16,7 @@ from runtime.redis.client import GuardedRedis
 from runtime.redis.extraction_notes import KeyScope, KeyValueNotes
 from runtime.redis.recent_patches import WindowPlace
 from runtime.redis.session_history import SessionHistory
-from runtime.settings import EmbeddingSettings, Settings
+from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from streams.errors import TransientError
 from streams.stages.extraction.similar_keys import SimilarKeys
@@ -31,13 +29,6 @@ from tests.streams.stages.extraction.doubles import ScriptedExtractor, new_handl
 pytestmark = pytest.mark.integration
 
 OWN, SHARED = stories("user", "topic"), stories("topic")
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 def lookup(settings: Settings, store: EdgeStore, embedder: Embedder) -> EntityLookup:

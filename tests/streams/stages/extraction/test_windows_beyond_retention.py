@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from control.holds import place_hold
+from control.hold_changes import place_hold
 from control.tenant_changes import set_tenant
 from control.tenants import TenantDirectory
 from runtime.settings import Settings

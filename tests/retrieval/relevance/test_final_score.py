@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.relevance.ranking import Weights, business_score, final_score, temporal_score
+from retrieval.relevance.final_score import Weights, business_score, final_score, temporal_score
 from tests.stores.factories import NOON, memory
 
 DAY = 86400.0
