@@ -24,7 +24,7 @@ from control.errors import (
 )
 from memory.errors import RecordError, RecordTooLargeError, VarveError
 from memory.name_hints import meant_name
-from memory.records.base import plain_problem
+from memory.validation_problems import plain_problem
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
 from runtime.errors import DeadLetterMissingError, GroupInUseError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError

@@ -23,11 +23,12 @@ from control.hold import ALL_USERS, Hold
 from control.reextraction import Reextraction
 from control.state import ControlState
 from memory.errors import SchemaError
-from memory.records.base import Value, problems_of
+from memory.records.base import Value
 from memory.retention import MESSAGES, OTHERS, READS
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from memory.schema.changes import problem_of_change
 from memory.schema.methods import DEFAULT_METHOD
+from memory.validation_problems import problems_of
 
 _D = TypeVar("_D", bound=Document)
 _R = TypeVar("_R")

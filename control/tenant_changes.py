@@ -11,10 +11,10 @@ from control.erasure_changes import require_none_unfinished
 from control.errors import ChangeRefusedError
 from control.message_signing import SigningPolicy
 from control.schemas import resolve_method_schema
-from memory.records.base import problems_of
 from memory.schema import MemorySchema
 from memory.schema.methods import MethodDocument
 from memory.texts.text import problem_of_name
+from memory.validation_problems import problems_of
 
 
 def add_tenant(

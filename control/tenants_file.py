@@ -41,13 +41,13 @@ from control.tenant_changes import add_tenant, remove_tenant, set_tenant
 from control.tenant_trust import TenantTrust
 from memory.errors import SchemaError
 from memory.messages.message_preparation import MessageSettings
-from memory.records.base import problems_of
 from memory.records.message import Id, Name
 from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from memory.schema import MemorySchema, load_schema
 from memory.schema.methods import MethodDocument, load_method
 from memory.trust import TrustPolicy
+from memory.validation_problems import problems_of
 from runtime.settings import BudgetSettings, QuotaSettings
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

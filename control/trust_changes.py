@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from control.draft import Draft, changed
 from control.errors import ChangeRefusedError
 from control.tenant_trust import TenantTrust
-from memory.records.base import problems_of
 from memory.records.trust import EntityTrust, TrustLevel
 from memory.trust import TrustPolicy
+from memory.validation_problems import problems_of
 
 
 def change_trust(

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Self
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator, model_validator
 
-from memory.records.base import problems_of
+from memory.validation_problems import problems_of
 from retrieval.errors import ProfilesError
 from retrieval.rankers.base import Ranker
 from retrieval.rankers.fitted_models import RankingModel

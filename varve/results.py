@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from memory.dates.event_date import shown_date
-from retrieval.relevance.confidence import LEAST_CONFIDENCE
+from retrieval.relevance.thresholds import LEAST_CONFIDENCE
 from varve.output import as_markup
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, InitSettingsSource
 from pydantic_settings import SettingsError as ValueParsingError
 
-from memory.records.base import problems_of
+from memory.validation_problems import problems_of
 from runtime.settings import Settings
 from varve.errors import SettingsError
 from varve.output import say

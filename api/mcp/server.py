@@ -14,7 +14,7 @@ from api.mcp.resources import Resources
 from api.mcp.tools import Tools
 from api.problems import first_names
 from memory.name_hints import with_meant_name
-from memory.records.base import problems_of
+from memory.validation_problems import problems_of
 
 _FIXED: Final = CacheHint(ttl_ms=3_600_000, scope="public")
 """Lists of tools and resources change only with a new version."""

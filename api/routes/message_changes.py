@@ -25,10 +25,10 @@ from api.writes.ingestion import note_edit
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import MessageChange
-from memory.records.base import problems_of
 from memory.records.limits import RequestTime
 from memory.records.message import Id, Name
 from memory.topics import MESSAGES
+from memory.validation_problems import problems_of
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.redis.message_outcomes import MessageOutcomes, Outcome

@@ -25,7 +25,8 @@ from evaluation.recall.corpus import UNANSWERABLE, Corpus, MemoryWriter, empty_s
 from evaluation.recall.rejection import at_threshold, rejection
 from evaluation.recall.small_memories import AskedMemory, QuestionKind, invented_memories, pieces_of_locomo
 from models.embedding.port import Embedder
-from retrieval.relevance.confidence import LEAST_CONFIDENCE, SIGNALS, ConfidenceModel, first_of, signals_of, size_of
+from retrieval.relevance.confidence import SIGNALS, ConfidenceModel, first_of, signals_of, size_of
+from retrieval.relevance.thresholds import LEAST_CONFIDENCE
 from retrieval.training.logistic import fit_logistic
 from runtime.settings import Settings
 from stores.port import MemoryStore

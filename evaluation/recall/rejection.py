@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from evaluation.recall.measures import area_under_roc
-from retrieval.relevance.confidence import THRESHOLDS
+from retrieval.relevance.thresholds import THRESHOLDS
 from retrieval.request import RecallResponse
 from runtime.settings import RankingProfile
 

@@ -30,7 +30,7 @@ from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.query.first_person import names_in
 from retrieval.redundancy.statement_forms import asked_attributes, attributes_of
-from retrieval.relevance.confidence import LEAST_CONFIDENCE
+from retrieval.relevance.thresholds import LEAST_CONFIDENCE
 from retrieval.request import RecallRequest, RecallResponse
 from runtime.clocks import ManualClock
 from runtime.settings import Settings

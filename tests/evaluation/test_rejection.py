@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evaluation.recall.rejection import at_threshold, profile_rejection, rejection
-from retrieval.relevance.confidence import THRESHOLDS
+from retrieval.relevance.thresholds import THRESHOLDS
 from retrieval.request import RecallHit, RecallResponse
 from tests.stores.factories import memory
 

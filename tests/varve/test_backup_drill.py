@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from varve_client import VarveClient
 
 from tests.varve.varve_process import VarveProcess, logs_of, wait_until
 
@@ -85,8 +86,10 @@ def _send(data: Path, name: str, messages: dict[str, str]) -> None:
 
 
 def _recalled(data: Path, user: str, query: str) -> str:
-    results = orjson.loads(_varve(data, "recall", query, "--user", user, "--json"))["results"]
-    return " ".join(str(each["content"]) for each in results)
+    """The results over HTTP: a command for each look would take more CPU than the stack."""
+    stack = orjson.loads((data / "stack.json").read_bytes())
+    with VarveClient(stack["service_url"], api_key=stack["api_key"]) as client:
+        return " ".join(str(each.content) for each in client.recall(query, user=user).results)
 
 
 def _wait_for(data: Path, user: str, text: str) -> None:

@@ -36,6 +36,21 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         assert f" {command} " in output
 
 
+def test_a_client_command_loads_no_server_part() -> None:
+    code = """
+import sys
+from contextlib import suppress
+from varve.cli import main
+sys.argv = ["varve", "recall", "who?"]
+with suppress(SystemExit):
+    main()
+print(" ".join(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "no API key" in done.stderr
+    assert not set(done.stdout.split()) & {"numpy", "redis", "aiokafka", "control", "retrieval.pipeline", "streams", "memory.records"}
+
+
 def test_each_command_has_one_purpose() -> None:
     named = [name for names in PURPOSES.values() for name in names]
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from retrieval.relevance.confidence import LEAST_CONFIDENCE
+from retrieval.relevance.thresholds import LEAST_CONFIDENCE
 from varve.conversations import read_conversation, scenario_sample
 
 pytestmark = pytest.mark.integration

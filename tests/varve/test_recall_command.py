@@ -12,7 +12,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from retrieval.relevance.confidence import LEAST_CONFIDENCE
+from retrieval.relevance.thresholds import LEAST_CONFIDENCE
 from tests.http_server import serving_posts
 
 ROOT = Path(__file__).parents[2]

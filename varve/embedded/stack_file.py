@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
@@ -11,8 +11,10 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 from runtime.settings import Settings
 from runtime.settings.group import Group
 from varve.embedded.private_files import write_private
-from varve.embedded.stack import EmbeddedStack
 from varve.supervisor.start_errors import explained_os_errors
+
+if TYPE_CHECKING:
+    from varve.embedded.stack import EmbeddedStack
 
 _Group = TypeVar("_Group", bound=Group)
 
@@ -44,7 +46,7 @@ class StackFile(BaseModel):
     api_key: str
 
     @classmethod
-    def of(cls, stack: EmbeddedStack, *, tenant: str, api_key: str) -> Self:
+    def of(cls, stack: "EmbeddedStack", *, tenant: str, api_key: str) -> Self:
         """Describes a stack that this process runs."""
         secret, kafka = stack.settings.signing.secret, stack.settings.kafka
         return cls(

@@ -16,10 +16,8 @@ from retrieval.redundancy.current_state import is_hearsay
 from retrieval.relevance.confidence import (
     ACROSS_LANGUAGES,
     CONFIDENCE,
-    LEAST_CONFIDENCE,
     OF_HEARSAY,
     SIGNALS,
-    THRESHOLDS,
     confidence_of,
     first_of,
     is_calibrated,
@@ -27,6 +25,7 @@ from retrieval.relevance.confidence import (
     size_of,
 )
 from retrieval.relevance.features import features_of
+from retrieval.relevance.thresholds import LEAST_CONFIDENCE, THRESHOLDS
 from stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
