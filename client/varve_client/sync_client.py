@@ -379,11 +379,12 @@ class VarveClient:
         return self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
 
     def _request(self, call: calls.Call[T]) -> T:
+        content, headers = calls.content_of(call)
         began = time.monotonic()
         for attempt in itertools.count(1):
             outcome: httpx.Response | httpx.TransportError
             try:
-                outcome = self._http.request(call.method, self._url + call.path, json=call.body, headers={**self._headers, **call.headers})
+                outcome = self._http.request(call.method, self._url + call.path, content=content, headers={**self._headers, **headers})
             except httpx.TransportError as error:
                 outcome = error
             wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)

@@ -306,3 +306,17 @@ async def test_a_name_that_no_address_can_have_is_refused(client: Any) -> None:
                 await call
         with pytest.raises(TypeError, match="is not the text of a name or an id"):
             await varve.memory(None)
+
+
+async def test_values_that_json_cannot_contain_are_refused(client: Any) -> None:
+    half, endless = "\ud83d", float("inf")
+    async with client("http://127.0.0.1:1", api_key="k", max_attempts=1) as varve:
+        for call in (
+            varve.send([{**MESSAGE, "text": half}]),
+            varve.send([{**MESSAGE, "metadata": {"price": endless}}]),
+            varve.correct("m1", properties={"price": float("nan")}),
+            varve.memory(half),
+            varve.memories(user=half),
+        ):
+            with pytest.raises(InvalidArgumentError, match=r"JSON cannot contain|has half of a character"):
+                await call
