@@ -91,7 +91,7 @@ def retry_after_s(header: str | None, *, now: datetime) -> float | None:
     """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3); None if it is missing or unreadable."""
     if not header:
         return None
-    if header.strip().isdigit():
+    if header.isascii() and header.strip().isdigit():
         return float(header)
     try:
         moment = parsedate_to_datetime(header)
