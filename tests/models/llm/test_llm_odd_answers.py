@@ -229,7 +229,11 @@ async def test_usage_counted_before_a_failure_is_booked(llm_of: BuildLLM, ask: B
 @pytest.mark.parametrize(
     ("body", "content_type", "problem"),
     [
-        (b"<html>Sign in</html>", "text/html; charset=utf-8", "it sent a web page and no completion, '<html>Sign in</html>': is the address"),
+        (
+            b"<html>Sign in</html>",
+            "text/html; charset=utf-8",
+            "it sent a web page and no completion, '<html>Sign in</html>': is the address",
+        ),
         (b'{"detail": "Not Found"}', "application/json", """it sent JSON without choices and no completion, '{"detail": "Not Found"}'"""),
         (b"[]", "application/json", "it sent JSON without choices"),
         (b'{"error": {"message": "loading"}}', "application/json", "broke its answer off: loading"),
