@@ -70,6 +70,21 @@ def content_of(call: Call[Any]) -> tuple[bytes | None, dict[str, str]]:
     return content, {"Content-Type": "application/json", **call.headers}
 
 
+def opened(open_client: Callable[[], T]) -> T:
+    """An HTTP client.
+
+    Raises:
+        InvalidArgumentError: If the environment names a proxy or certificates that cannot be used.
+    """
+    try:
+        return open_client()
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+        raise InvalidArgumentError(
+            f"the proxy or the certificates that the environment names (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY, SSL_CERT_FILE) cannot be "
+            f"used: {error}; correct the variable, or pass an own client as http"
+        ) from error
+
+
 def address_of(url: str) -> str:
     """The address of the service, without a slash at its end.
 

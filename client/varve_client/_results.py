@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from typing import TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 from pydantic import ValidationError
@@ -42,7 +44,18 @@ def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, 
 def _unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
     if isinstance(error, httpx.TimeoutException):
         return ServiceUnreachableError(f"{url} gave no answer in time ({type(error).__name__}): its timeout is the client's timeout_s")
-    return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
+    reason = f"{error or type(error).__name__}{_through_proxy(url)}"
+    return ServiceUnreachableError(f"{url} cannot be reached ({reason}): is `varve dev` or `varve serve` running?")
+
+
+def _through_proxy(url: str) -> str:
+    """The proxy of a request, if the environment names one. Its address is not shown, because it may contain a password."""
+    address, proxies = urlsplit(url), getproxies()
+    host = address.hostname or ""
+    variable = next((name for name in (address.scheme, "all") if name in proxies), None)
+    if variable is None or proxy_bypass(host):
+        return ""
+    return f", through the proxy of {variable.upper()}_PROXY; NO_PROXY={host} avoids it"
 
 
 def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:

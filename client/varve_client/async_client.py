@@ -48,7 +48,7 @@ class AsyncVarveClient:
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: a new one.
 
     Raises:
-        InvalidArgumentError: If the address, the key or a limit is not valid.
+        InvalidArgumentError: If the address, the key or a limit is not valid, or the environment names a proxy that cannot be used.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class AsyncVarveClient:
         self._headers = {"Authorization": calls.authorization_of(api_key)}
         self._owns_http = http is None
         self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
-        self._http = http or httpx.AsyncClient(timeout=timeout_s)
+        self._http = http or calls.opened(lambda: httpx.AsyncClient(timeout=timeout_s))
 
     async def __aenter__(self) -> Self:
         return self

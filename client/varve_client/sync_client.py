@@ -47,7 +47,7 @@ class VarveClient:
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: a new one.
 
     Raises:
-        InvalidArgumentError: If the address, the key or a limit is not valid.
+        InvalidArgumentError: If the address, the key or a limit is not valid, or the environment names a proxy that cannot be used.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class VarveClient:
         self._headers = {"Authorization": calls.authorization_of(api_key)}
         self._owns_http = http is None
         self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
-        self._http = http or httpx.Client(timeout=timeout_s)
+        self._http = http or calls.opened(lambda: httpx.Client(timeout=timeout_s))
 
     def __enter__(self) -> Self:
         return self

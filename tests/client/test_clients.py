@@ -299,6 +299,23 @@ async def test_times_and_sent_messages_are_taken_as_they_are(client: Any) -> Non
     assert bodies[1]["until"] == "2024-05-06T12:00:00+00:00"
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"), [("ALL_PROXY", "socks5://127.0.0.1:1"), ("HTTPS_PROXY", "ftp://x"), ("SSL_CERT_FILE", "/nowhere.pem")]
+)
+def test_an_unusable_environment_is_named(client: Any, monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidArgumentError, match=r"the environment names .* cannot be used"):
+        client("https://memory.example", api_key="k")
+
+
+async def test_a_proxy_is_named_that_is_in_the_way(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://name:password@127.0.0.1:{free_port()}")
+    async with client("http://127.0.0.1:1", api_key="k", max_attempts=1) as varve:
+        with pytest.raises(ServiceUnreachableError, match="through the proxy of HTTP_PROXY; NO_PROXY=127.0.0.1 avoids it") as raised:
+            await varve.status()
+        assert "password" not in str(raised.value)
+
+
 async def test_a_name_that_no_address_can_have_is_refused(client: Any) -> None:
     async with client("http://127.0.0.1:1", api_key="k") as varve:
         for call in (varve.memory(""), varve.delete_memory(".."), varve.erase_user(""), varve.entity("user_profile", [])):

@@ -185,16 +185,26 @@ async def test_an_export_has_every_page_with_evidence(tmp_path: Path) -> None:
         more = "after" not in request.query
         return web.json_response({"memories": [{**EVENT, "id": "e1" if more else "e2"}], "next": "e1" if more else None})
 
-    output = tmp_path / "ann.jsonl"
+    output, link, pipe = tmp_path / "ann.jsonl", tmp_path / "link.jsonl", tmp_path / "pipe"
+    link.symlink_to(output)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
     async with serving_posts("/v1/memories", answer, method="GET") as url:
         printed = await varve(url, tmp_path, "memories", "export", "ann")
-        written = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(output))
+        written = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(link))
+        piped = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(pipe))
+        refused = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(tmp_path))
     assert printed.returncode == written.returncode == 0, printed.stderr + written.stderr
     assert asked[0] == {"user": "ann", "limit": "200"}
     assert asked[1] == {"user": "ann", "limit": "200", "after": "e1"}
     found = [json.loads(each) for each in printed.stdout.splitlines()]
     assert [(each["id"], each["evidence"]) for each in found] == [("e1", ["m1"]), ("e2", ["m1"])]
     assert output.read_text() == printed.stdout
+    assert link.is_symlink()
+    assert piped.returncode == 0
+    assert os.read(reader, 1 << 16).decode() == printed.stdout
+    os.close(reader)
+    assert f"{tmp_path} cannot be written: Is a directory" in refused.stderr
     assert "2 memories of ann" in written.stderr
 
 
