@@ -15,14 +15,14 @@ from varve_client.models import SentMessage
 T = TypeVar("T")
 
 
-def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, url: str) -> T:
+def result_of(call: Call[T], outcome: httpx.Response | httpx.RequestError, *, url: str) -> T:
     """The result of a request's last attempt.
 
     Raises:
         ServiceUnreachableError: If it got no response.
         ServiceProblemError: If the service refused the request, or its response cannot be read.
     """
-    if isinstance(outcome, httpx.TransportError):
+    if isinstance(outcome, httpx.RequestError):
         raise _unreachable(url, outcome) from outcome
     response = outcome
     if not response.is_success:
@@ -41,9 +41,11 @@ def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, 
         ) from error
 
 
-def _unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
+def _unreachable(url: str, error: httpx.RequestError) -> ServiceUnreachableError:
     if isinstance(error, httpx.TimeoutException):
         return ServiceUnreachableError(f"{url} gave no answer in time ({type(error).__name__}): its timeout is the client's timeout_s")
+    if isinstance(error, httpx.DecodingError):
+        return ServiceUnreachableError(f"{url} sent a response that cannot be decoded ({error}): does a proxy in between damage it?")
     reason = f"{error or type(error).__name__}{_through_proxy(url)}"
     return ServiceUnreachableError(f"{url} cannot be reached ({reason}): is `varve dev` or `varve serve` running?")
 

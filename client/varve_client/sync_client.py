@@ -382,10 +382,10 @@ class VarveClient:
         content, headers = calls.content_of(call)
         began = time.monotonic()
         for attempt in itertools.count(1):
-            outcome: httpx.Response | httpx.TransportError
+            outcome: httpx.Response | httpx.RequestError
             try:
                 outcome = self._http.request(call.method, self._url + call.path, content=content, headers={**self._headers, **headers})
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 outcome = error
             wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)
             if wait_s is None:

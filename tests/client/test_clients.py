@@ -299,6 +299,15 @@ async def test_times_and_sent_messages_are_taken_as_they_are(client: Any) -> Non
     assert bodies[1]["until"] == "2024-05-06T12:00:00+00:00"
 
 
+async def test_a_response_that_cannot_be_decoded_is_named(client: Any) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=b"{}", headers={"Content-Encoding": "gzip"})
+
+    async with serving_posts("/v1/status", answer, method="GET") as url, client(url, api_key="k") as varve:
+        with pytest.raises(ServiceUnreachableError, match="cannot be decoded"):
+            await varve.status()
+
+
 @pytest.mark.parametrize(
     ("variable", "value"), [("ALL_PROXY", "socks5://127.0.0.1:1"), ("HTTPS_PROXY", "ftp://x"), ("SSL_CERT_FILE", "/nowhere.pem")]
 )
