@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
+from memory.texts.text import join_surrogates
 from models.errors import (
     InputRefusedError,
     ModelConfigurationError,
@@ -89,8 +90,15 @@ def error_message(error: APIError) -> str:
 def message_in_body(body: object) -> str:
     """The message in an error's body, without what it repeats of the request."""
     message = body.get("message") if isinstance(body, Mapping) else body
-    text = message if isinstance(message, str) else "" if body is None else orjson.dumps(_without_echoes(body), default=repr).decode()
-    return text.strip()[:_MAX_MESSAGE_CHARS]
+    text = message if isinstance(message, str) else "" if body is None else _json_of(body)
+    return join_surrogates(text.strip()[:_MAX_MESSAGE_CHARS])
+
+
+def _json_of(body: object) -> str:
+    try:
+        return orjson.dumps(_without_echoes(body), default=repr).decode()
+    except (orjson.JSONEncodeError, RecursionError):
+        return "its error cannot be shown: it is nested too deeply, or has half of a character"
 
 
 def _retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:

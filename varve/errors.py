@@ -19,6 +19,10 @@ class PortInUseError(CommandError):
     """Another process listens on the requested port."""
 
 
+class OutputError(CommandError):
+    """Not all output could be written, or there is no input to ask on."""
+
+
 class DiskFullError(CommandError):
     """A process found no space left under the data folder."""
 

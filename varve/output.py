@@ -8,6 +8,7 @@ import orjson
 import typer
 
 from memory.texts.visible_text import visible
+from varve.errors import OutputError
 
 
 def as_markup(text: object) -> str:
@@ -20,6 +21,17 @@ def as_markup(text: object) -> str:
 def say(text: object, *, err: bool = False) -> None:
     """Prints a line."""
     typer.echo(visible(str(text)), err=err)
+
+
+def confirm(question: str) -> None:
+    """Asks a question, and ends the command if the answer is no.
+
+    Raises:
+        OutputError: If the standard input is closed.
+    """
+    if sys.stdin is None:
+        raise OutputError(f"{question} The standard input is closed, so nobody can answer: add --yes")
+    typer.confirm(question, abort=True)
 
 
 def say_json(value: Any, *, indent: bool = False) -> None:

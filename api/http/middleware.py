@@ -77,7 +77,8 @@ class ObservabilityMiddleware:
         async def send_traced(message: Message) -> None:
             nonlocal status, response_started
             if message["type"] == "http.response.start":
-                status, response_started = message["status"], True
+                # The MCP server answers with members of HTTPStatus, which the log would show as such.
+                status, response_started = int(message["status"]), True
                 answered = MutableHeaders(scope=message)
                 answered[TRACEPARENT] = tracing.write_traceparent(trace)
                 answered[REQUEST_ID] = own_id

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from varve_client import AsyncVarveClient, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client import AsyncVarveClient, ServiceProblemError, VarveClientError
 
 from memory.ids import user_digest
 
@@ -50,14 +50,14 @@ async def tool_connection(connect: Connect, context: Context[Any]) -> AsyncItera
     """The connection of a tool call.
 
     Raises:
-        ToolError: If the service refuses a request or cannot be reached; the model reads the reason.
+        ToolError: If an argument is not valid, or the service refuses a request or cannot be reached; the model reads the reason.
     """
     try:
         async with connect(context) as connection:
             yield connection
     except ServiceProblemError as error:
         raise ToolError(_reason(error)) from error
-    except (MessagesRefusedError, ServiceUnreachableError) as error:
+    except VarveClientError as error:
         raise ToolError(str(error)) from error
 
 
@@ -66,7 +66,7 @@ async def resource_connection(connect: Connect, context: Context[Any]) -> AsyncI
     """The connection of a resource's read.
 
     Raises:
-        ResourceError: If the service refuses a request or cannot be reached.
+        ResourceError: If a name is not valid, or the service refuses a request or cannot be reached.
     """
     try:
         async with connect(context) as connection:
@@ -74,7 +74,7 @@ async def resource_connection(connect: Connect, context: Context[Any]) -> AsyncI
     except ServiceProblemError as error:
         kind = ResourceNotFoundError if error.status == _NOT_FOUND else ResourceError
         raise kind(_reason(error)) from error
-    except ServiceUnreachableError as error:
+    except VarveClientError as error:
         raise ResourceError(str(error)) from error
 
 

@@ -18,6 +18,7 @@ _PAGE: Final = 200
 _VISIBLE_WITHIN_S: Final = 5.0
 """Longest wait until reads show a change. Varve answers when a change is durable; mem0's users read it at once."""
 _POLL_S: Final = 0.05
+_NOT_FOUND: Final = 404
 _MAX_RESULTS: Final = 100
 """Results that a search with a filter reads from Varve to find those that the filter accepts."""
 _KINDS: Final = ("event", "summary")
@@ -116,7 +117,7 @@ class Mem0Operations:
         chosen = MemoryFilters({"AND": parts} if parts else None)
         # Summaries follow from their events and cannot be deleted themselves.
         events = [each["id"] for each in await self.listed(chosen) if each["metadata"]["kind"] == "event"]
-        await self._delete(events, reason="mem0 delete_all")
+        await self._delete(events, reason="mem0 delete_all", may_be_gone=True)
         return {"message": "Memories deleted successfully!"}
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -167,7 +168,7 @@ class Mem0Operations:
     async def erase_all(self) -> list[dict[str, Any]]:
         """Erases every user with memories, and deletes the events of no user. Returns the receipts."""
         found = await self._memories(None, kinds=None)
-        await self._delete([each.id for each in found if each.user is None and each.kind == "event"], reason="mem0 reset")
+        await self._delete([each.id for each in found if each.user is None and each.kind == "event"], reason="mem0 reset", may_be_gone=True)
         users = sorted({each.user for each in found if each.user is not None})
         return [(await self._varve.erase_user(user, reason="mem0 reset")).as_dict() for user in users]
 
@@ -210,10 +211,20 @@ class Mem0Operations:
             raise RequestError(f"fields: Varve has no {', '.join(unknown)}; expected some of {', '.join(known)}")
         return {name: value for name, value in known.items() if not fields or name in fields}
 
-    async def _delete(self, memory_ids: Sequence[str], *, reason: str) -> None:
-        """Deletes memories, and waits until reads do not find them."""
+    async def _delete(self, memory_ids: Sequence[str], *, reason: str, may_be_gone: bool = False) -> None:
+        """Deletes memories, and waits until reads do not find them.
+
+        Args:
+            memory_ids: Their ids.
+            reason: The reason, for the log.
+            may_be_gone: Whether another request may have deleted some of them in the meantime: the others are deleted nevertheless.
+        """
         for memory_id in memory_ids:
-            await self._varve.delete_memory(memory_id, reason=reason)
+            try:
+                await self._varve.delete_memory(memory_id, reason=reason)
+            except ServiceProblemError as error:
+                if error.status != _NOT_FOUND or not may_be_gone:
+                    raise
         for memory_id in memory_ids:
             await self._visible(partial(self._is_deleted, memory_id))
 

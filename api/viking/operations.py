@@ -37,6 +37,7 @@ _MAX_RECALLED: Final = 1000
 _CHECKED: Final = 256
 """Results to recall if :meth:`SearchFilter.accepts` may reject some of them."""
 _FORBIDDEN: Final = 403
+_NOT_FOUND: Final = 404
 _EVENTS_OF_MESSAGES: Final = "Varve makes events of messages: send the text as memory_info.summary, or the conversation with add_session"
 _PROFILES_OF_EVENTS: Final = (
     "Varve computes profiles from events: send what was said with add_session, or set single fields with update_profile"
@@ -170,7 +171,12 @@ class VikingOperations:
             raise VikingError("delete_type: expected full")
         chosen = parse_filter(body.get("filter"), allowed=DELETE_FIELDS)
         for each in await self._chosen(chosen, ("event",)):
-            await self._varve.delete_memory(each.id, reason="VikingDB batch_delete_event")
+            try:
+                await self._varve.delete_memory(each.id, reason="VikingDB batch_delete_event")
+            except ServiceProblemError as error:
+                # Another request has deleted it in the meantime; the others are still to be deleted.
+                if error.status != _NOT_FOUND:
+                    raise
         return {}
 
     async def add_profile(self, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _SPECIAL: Final = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/
 _METADATA: Final = frozenset({ipaddress.ip_address("168.63.129.16")})
 """Azure's platform address is not private. Other metadata addresses are link-local, shared (100.64.0.0/10) or unique local."""
 _LOWEST_PORT: Final = 1
+_LONGEST_LABEL: Final = 63
 _DEVELOPMENT: Final = " (for development: VARVE_WEBHOOKS__ALLOW_PRIVATE=true in every process)"
 _RESOLVE_S: Final = 10.0
 
@@ -49,6 +50,8 @@ def parse_url(url: str, *, allow_private: bool) -> SplitResult:
         raise TargetRefusedError("a webhook's URL contains no white space, control character or backslash")
     if port is not None and port < _LOWEST_PORT:
         raise TargetRefusedError("a webhook's URL has no port 0")
+    if not all(0 < len(label) <= _LONGEST_LABEL for label in parts.hostname.removesuffix(".").split(".")):
+        raise TargetRefusedError(f"the parts of a webhook's host have 1 to {_LONGEST_LABEL} characters: {parts.hostname[:80]!r}")
     return parts
 
 

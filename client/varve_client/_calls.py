@@ -1,5 +1,6 @@
 """The requests of the clients, without any I/O: both clients share this module."""
 
+import json
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,6 +52,37 @@ class Call(Generic[T]):
     parse: Callable[[Any], T]
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def content_of(call: Call[Any]) -> tuple[bytes | None, dict[str, str]]:
+    """The body of a request, if it has one, and its headers.
+
+    Raises:
+        InvalidArgumentError: If JSON cannot contain a value: not a number, infinity, half of a character.
+        TypeError: If a value has a type that JSON does not have.
+    """
+    if call.body is None:
+        return None, dict(call.headers)
+    try:
+        content = json.dumps(call.body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError as error:
+        raise InvalidArgumentError(f"{call.path}: JSON cannot contain a value of this request: {error}") from error
+    return content, {"Content-Type": "application/json", **call.headers}
+
+
+def opened(open_client: Callable[[], T]) -> T:
+    """An HTTP client.
+
+    Raises:
+        InvalidArgumentError: If the environment names a proxy or certificates that cannot be used.
+    """
+    try:
+        return open_client()
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+        raise InvalidArgumentError(
+            f"the proxy or the certificates that the environment names (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY, SSL_CERT_FILE) cannot be "
+            f"used: {error}; correct the variable, or pass an own client as http"
+        ) from error
 
 
 def address_of(url: str) -> str:
@@ -273,7 +305,7 @@ def _plain(value: Any) -> Any:
 
 def _with_query(path: str, **parameters: Any) -> str:
     given = _given(parameters)
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    return f"{path}?{_encoded(lambda: urlencode(given, doseq=True))}" if given else path
 
 
 def _memory_path(memory_id: str) -> str:
@@ -302,10 +334,18 @@ def _path(*parts: str) -> str:
     Raises:
         TypeError: If a name is no text.
         InvalidArgumentError: If a name cannot be a part of an address: URL parsers remove ``.`` and ``..``, and no route has an empty part.
+            Or if it has half of a character.
     """
     for part in parts:
         if not isinstance(part, str):
             raise TypeError(f"{part!r} is not the text of a name or an id")
         if part in ("", ".", ".."):
             raise InvalidArgumentError(f"{part!r} cannot be part of an address: pass a name or an id")
-    return "/".join(["/v1", *(quote(part, safe="") for part in parts)])
+    return _encoded(lambda: "/".join(["/v1", *(quote(part, safe="") for part in parts)]))
+
+
+def _encoded(encode: Callable[[], str]) -> str:
+    try:
+        return encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"{error.object!r} has half of a character: {error.reason}") from error

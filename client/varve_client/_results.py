@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from typing import TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 from pydantic import ValidationError
@@ -13,14 +15,14 @@ from varve_client.models import SentMessage
 T = TypeVar("T")
 
 
-def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, url: str) -> T:
+def result_of(call: Call[T], outcome: httpx.Response | httpx.RequestError, *, url: str) -> T:
     """The result of a request's last attempt.
 
     Raises:
         ServiceUnreachableError: If it got no response.
         ServiceProblemError: If the service refused the request, or its response cannot be read.
     """
-    if isinstance(outcome, httpx.TransportError):
+    if isinstance(outcome, httpx.RequestError):
         raise _unreachable(url, outcome) from outcome
     response = outcome
     if not response.is_success:
@@ -39,10 +41,23 @@ def result_of(call: Call[T], outcome: httpx.Response | httpx.TransportError, *, 
         ) from error
 
 
-def _unreachable(url: str, error: httpx.TransportError) -> ServiceUnreachableError:
+def _unreachable(url: str, error: httpx.RequestError) -> ServiceUnreachableError:
     if isinstance(error, httpx.TimeoutException):
         return ServiceUnreachableError(f"{url} gave no answer in time ({type(error).__name__}): its timeout is the client's timeout_s")
-    return ServiceUnreachableError(f"{url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` running?")
+    if isinstance(error, httpx.DecodingError):
+        return ServiceUnreachableError(f"{url} sent a response that cannot be decoded ({error}): does a proxy in between damage it?")
+    reason = f"{error or type(error).__name__}{_through_proxy(url)}"
+    return ServiceUnreachableError(f"{url} cannot be reached ({reason}): is `varve dev` or `varve serve` running?")
+
+
+def _through_proxy(url: str) -> str:
+    """The proxy of a request, if the environment names one. Its address is not shown, because it may contain a password."""
+    address, proxies = urlsplit(url), getproxies()
+    host = address.hostname or ""
+    variable = next((name for name in (address.scheme, "all") if name in proxies), None)
+    if variable is None or proxy_bypass(host):
+        return ""
+    return f", through the proxy of {variable.upper()}_PROXY; NO_PROXY={host} avoids it"
 
 
 def sent_of(outcomes: Sequence[Outcome]) -> list[SentMessage]:

@@ -58,7 +58,7 @@ class Retries:
 
     def wait_s(
         self,
-        outcome: httpx.Response | httpx.TransportError,
+        outcome: httpx.Response | httpx.RequestError,
         *,
         attempt: int,
         elapsed_s: float,
@@ -91,7 +91,7 @@ def retry_after_s(header: str | None, *, now: datetime) -> float | None:
     """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3); None if it is missing or unreadable."""
     if not header:
         return None
-    if header.strip().isdigit():
+    if header.isascii() and header.strip().isdigit():
         return float(header)
     try:
         moment = parsedate_to_datetime(header)
@@ -100,14 +100,14 @@ def retry_after_s(header: str | None, *, now: datetime) -> float | None:
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
 
 
-def _is_temporary(outcome: httpx.Response | httpx.TransportError) -> bool:
-    if isinstance(outcome, httpx.TransportError):
+def _is_temporary(outcome: httpx.Response | httpx.RequestError) -> bool:
+    if isinstance(outcome, httpx.RequestError):
         return isinstance(outcome, _BROKEN)
     # A 409 with Retry-After: the first attempt is still being processed. Without: the change does not fit, and never will.
     return outcome.status_code in _TEMPORARY or (outcome.status_code == httpx.codes.CONFLICT and "Retry-After" in outcome.headers)
 
 
-def _reason(outcome: httpx.Response | httpx.TransportError) -> str:
+def _reason(outcome: httpx.Response | httpx.RequestError) -> str:
     if isinstance(outcome, httpx.Response):
         return f"{outcome.url} answered {outcome.status_code}"
     return f"{outcome.request.url} cannot be reached: {str(outcome) or type(outcome).__name__}"

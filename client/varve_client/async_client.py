@@ -48,7 +48,7 @@ class AsyncVarveClient:
         http: The HTTP client to use, for proxies, certificates or tests. The caller closes it. Default: a new one.
 
     Raises:
-        InvalidArgumentError: If the address, the key or a limit is not valid.
+        InvalidArgumentError: If the address, the key or a limit is not valid, or the environment names a proxy that cannot be used.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class AsyncVarveClient:
         self._headers = {"Authorization": calls.authorization_of(api_key)}
         self._owns_http = http is None
         self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
-        self._http = http or httpx.AsyncClient(timeout=timeout_s)
+        self._http = http or calls.opened(lambda: httpx.AsyncClient(timeout=timeout_s))
 
     async def __aenter__(self) -> Self:
         return self
@@ -384,14 +384,15 @@ class AsyncVarveClient:
         return await self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
 
     async def _request(self, call: calls.Call[T]) -> T:
+        content, headers = calls.content_of(call)
         began = time.monotonic()
         for attempt in itertools.count(1):
-            outcome: httpx.Response | httpx.TransportError
+            outcome: httpx.Response | httpx.RequestError
             try:
                 outcome = await self._http.request(
-                    call.method, self._url + call.path, json=call.body, headers={**self._headers, **call.headers}
+                    call.method, self._url + call.path, content=content, headers={**self._headers, **headers}
                 )
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 outcome = error
             wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)
             if wait_s is None:

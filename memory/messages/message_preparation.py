@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory.errors import MalformedRecordError
 from memory.messages.markup import Markup, without_markup
-from memory.messages.message_parts import Parts, read_calls, read_content, text_of, tool_call, with_parsed_arguments
+from memory.messages.message_parts import Parts, json_type, read_calls, read_content, text_of, tool_call, with_parsed_arguments
 from memory.records.message import Message, TimeZoneName
 from memory.times import in_zone
 
@@ -127,7 +127,10 @@ def _converted(fields: Mapping[str, Any]) -> dict[str, Any]:
     elif parts.calls:
         kept["tool_calls"] = parts.calls
     if parts.results:
-        kept["tool_results"] = [*(fields.get("tool_results") or ()), *parts.results]
+        given = fields.get("tool_results") or []
+        if not isinstance(given, list):
+            raise MalformedRecordError(f"tool_results: give a list, not {json_type(given)}")
+        kept["tool_results"] = [*given, *parts.results]
     return kept
 
 

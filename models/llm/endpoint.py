@@ -118,7 +118,7 @@ class Endpoint:
         try:
             reason: FinishReason | None = None
             usage: LLMUsage | None = None
-            is_silent = True
+            is_silent = is_empty = True
             while True:
                 try:
                     if is_silent:
@@ -131,6 +131,7 @@ class Endpoint:
                     if reason is None:
                         raise
                     break
+                is_empty = False
                 usage = chunk.usage or usage
                 reason = chunk.finish_reason or reason
                 if chunk.text or chunk.is_reasoning:
@@ -138,6 +139,8 @@ class Endpoint:
                     yield Delta(chunk.text, usage, chunk.thoughts)
                 if chunk.failure is not None:
                     raise error_for_status(chunk.failure.status, f"{self.name} broke its answer off: {chunk.failure.message}")
+            if reason is None and is_empty:
+                raise TransientModelError(f"{self.name} sent nothing of a stream: is it an OpenAI-compatible API that streams?")
             if reason is None:
                 raise TransientModelError(f"{self.name} ended its stream before its answer was whole")
             yield Finish(reason, usage)

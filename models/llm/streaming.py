@@ -16,6 +16,7 @@ FinishReason = Literal["stop", "length", "other"]
 _FINISH_REASONS: Final[dict[str, FinishReason]] = {"stop": "stop", "length": "length"}
 _ABORTED: Final = frozenset({"abort", "error", "insufficient_system_resource"})
 """Finish reasons that mean trouble of the endpoint itself."""
+_EXCERPT_BYTES: Final = 200
 _MAX_TOKEN_COUNT: Final = 10**9
 """No call has more tokens; a larger number is no count."""
 
@@ -62,19 +63,29 @@ ChunkStream = AsyncStream[ChatCompletionChunk] | UnstreamedAnswer
 
 
 async def chunk_stream(response: AsyncStream[ChatCompletionChunk]) -> ChunkStream:
-    """The response's stream, or its whole answer where the endpoint sent one JSON object."""
-    if "application/json" not in response.response.headers.get("content-type", "").lower():
+    """The response's stream, or its whole answer where the endpoint sent one JSON object; a failure where it sent something else."""
+    content_type = response.response.headers.get("content-type", "").lower()
+    if "text/html" in content_type:
+        return _no_completion("a web page", await response.response.aread())
+    if "application/json" not in content_type:
         return response
     body = await response.response.aread()
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
         return response
-    if not isinstance(answer, dict):
-        return response
-    choices = answer.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    return UnstreamedAnswer({**answer, "choices": [{**first, "delta": first.get("message")}] if first else []})
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
+    if first is not None:
+        return UnstreamedAnswer({**answer, "choices": [{**first, "delta": first.get("message")}]})
+    is_error = isinstance(answer, dict) and (answer.get("error") or answer.get("object") == "error")
+    return UnstreamedAnswer(answer) if is_error else _no_completion("JSON without choices", body)
+
+
+def _no_completion(what: str, body: bytes) -> UnstreamedAnswer:
+    excerpt = body[:_EXCERPT_BYTES].decode("utf-8", "replace")
+    message = f"it sent {what} and no completion, {excerpt!r}: is the address that of an OpenAI-compatible API, up to /chat/completions?"
+    return UnstreamedAnswer({"error": {"message": message}})
 
 
 async def close_stream(stream: ChunkStream) -> None:

@@ -299,6 +299,32 @@ async def test_times_and_sent_messages_are_taken_as_they_are(client: Any) -> Non
     assert bodies[1]["until"] == "2024-05-06T12:00:00+00:00"
 
 
+async def test_a_response_that_cannot_be_decoded_is_named(client: Any) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=b"{}", headers={"Content-Encoding": "gzip"})
+
+    async with serving_posts("/v1/status", answer, method="GET") as url, client(url, api_key="k") as varve:
+        with pytest.raises(ServiceUnreachableError, match="cannot be decoded"):
+            await varve.status()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("ALL_PROXY", "socks5://127.0.0.1:1"), ("HTTPS_PROXY", "ftp://x"), ("SSL_CERT_FILE", "/nowhere.pem")]
+)
+def test_an_unusable_environment_is_named(client: Any, monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidArgumentError, match=r"the environment names .* cannot be used"):
+        client("https://memory.example", api_key="k")
+
+
+async def test_a_proxy_is_named_that_is_in_the_way(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://name:password@127.0.0.1:{free_port()}")
+    async with client("http://127.0.0.1:1", api_key="k", max_attempts=1) as varve:
+        with pytest.raises(ServiceUnreachableError, match=r"through the proxy of HTTP_PROXY; NO_PROXY=127\.0\.0\.1 avoids") as raised:
+            await varve.status()
+        assert "password" not in str(raised.value)
+
+
 async def test_a_name_that_no_address_can_have_is_refused(client: Any) -> None:
     async with client("http://127.0.0.1:1", api_key="k") as varve:
         for call in (varve.memory(""), varve.delete_memory(".."), varve.erase_user(""), varve.entity("user_profile", [])):
@@ -306,3 +332,17 @@ async def test_a_name_that_no_address_can_have_is_refused(client: Any) -> None:
                 await call
         with pytest.raises(TypeError, match="is not the text of a name or an id"):
             await varve.memory(None)
+
+
+async def test_values_that_json_cannot_contain_are_refused(client: Any) -> None:
+    half, endless = "\ud83d", float("inf")
+    async with client("http://127.0.0.1:1", api_key="k", max_attempts=1) as varve:
+        for call in (
+            varve.send([{**MESSAGE, "text": half}]),
+            varve.send([{**MESSAGE, "metadata": {"price": endless}}]),
+            varve.correct("m1", properties={"price": float("nan")}),
+            varve.memory(half),
+            varve.memories(user=half),
+        ):
+            with pytest.raises(InvalidArgumentError, match=r"JSON cannot contain|has half of a character"):
+                await call

@@ -82,6 +82,13 @@ def test_an_error_is_one_sentence_and_exit_code_1(
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+def test_a_full_disk_is_one_sentence() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "varve", "methods", "list"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (1, "varve: No space left on device: the output of this command is not complete\n")
+
+
 def test_a_signal_that_compiled_code_replaces_ends_quietly() -> None:
     code = """
 import signal

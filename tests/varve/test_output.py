@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from tests.acting_characters import acts
-from varve.output import say, say_json, say_rows
+from varve.errors import OutputError
+from varve.output import confirm, say, say_json, say_rows
 from varve.results import ResultTable
 
 
@@ -37,6 +38,12 @@ def test_rows_are_aligned_in_columns_on_a_terminal(is_terminal: bool, printed: s
     monkeypatch.setattr("sys.stdout", output)
     say_rows(("id", "what"), [("日本", "a"), ("1", "\x1b")])
     assert output.getvalue() == printed
+
+
+def test_a_question_that_nobody_can_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(OutputError, match=r"Erase\? The standard input is closed.*add --yes"):
+        confirm("Erase?")
 
 
 def test_a_recalled_memory_paints_nothing() -> None:

@@ -1,8 +1,9 @@
 """The command line ``varve``. An error is printed as one sentence, with exit code 1."""
 
+import errno
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -40,6 +41,9 @@ from varve.cli import (
 )
 from varve.cli.groups import CommandGroup, RootGroup
 from varve.cli.options import sentence_of
+from varve.errors import OutputError
+
+_NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 app = typer.Typer(
     name="varve",
@@ -119,6 +123,10 @@ def main() -> None:
     except Exception as error:
         if (code := exit_code_of_signal()) is not None:
             sys.exit(code)
+        if isinstance(error, OSError) and error.errno in _NO_SPACE:
+            # What is still buffered would fail once more when the process ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            error = OutputError(f"{error.strerror}: the output of this command is not complete")
         if not _is_expected(error):
             raise
         typer.secho(visible(f"varve: {sentence_of(error)}"), err=True, fg=typer.colors.RED)

@@ -11,7 +11,7 @@ from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import ByOption, DataOption, TenantArgument, actor, attached_settings, print_notice
 from varve.errors import UsersMissingError
-from varve.output import say
+from varve.output import confirm, say
 
 if TYPE_CHECKING:
     from control.erasure import Erasure
@@ -52,7 +52,7 @@ def erase(
         if users_from == _STANDARD_INPUT:
             raise UsersMissingError("users were read from the standard input, so no confirmation can be asked: add --yes")
         who = f"user {named[0]!r}" if len(named) == 1 else counted(len(named), "user")
-        typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
+        confirm(f"erase {who} of tenant {tenant!r} for good?")
     receipts = run(_erase(settings, tenant, named, reason=reason, by=actor(by), patience=patience))
     for line in (line for each in receipts for line in receipt_lines(each)):
         say(line)

@@ -79,6 +79,6 @@ def _partition_of(at: str, stage: str, prefix: str) -> int:
 
     topic, _, number = at.rpartition("/")
     source = STAGES[stage].source.name if stage in STAGES else topic
-    if topic not in (source, f"{prefix}{source}") or not number.isdigit():
+    if topic not in (source, f"{prefix}{source}") or not number.isdecimal():
         raise typer.BadParameter(f"{at!r} is not a partition that {stage} reads; write {prefix}{source}/0")
     return int(number)

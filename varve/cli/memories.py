@@ -11,7 +11,8 @@ import typer
 from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption, UntilOption, ask_service, attached_settings, print_notice
-from varve.output import say, say_json
+from varve.errors import OutputError
+from varve.output import confirm, say, say_json
 
 if TYPE_CHECKING:
     from varve_client import ChangedMessage, Correction, Memory
@@ -123,7 +124,7 @@ def delete_memory(
 ) -> None:
     """Delete an event permanently. Lists where its content remains. This cannot be undone; `varve memories invalidate` can."""
     if not yes:
-        typer.confirm(f"Delete memory {memory_id} permanently?", abort=True)
+        confirm(f"Delete memory {memory_id} permanently?")
     sent = ask_service(data, lambda service: service.delete_memory(memory_id, reason=reason))
     _say_sent(sent)
     _say_remaining(sent)
@@ -180,11 +181,25 @@ async def _export(user: str, output: Path | None, data: Path | None) -> int:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[TextIO]:
-    """A file that gets its name only once it is complete."""
-    new = path.with_name(f"{path.name}.new")
-    with new.open("w", encoding="utf-8") as file:
-        yield file
-    new.replace(path)
+    """A file that gets its name only once it is complete. A device or a pipe is written directly, and a link stays one.
+
+    Raises:
+        OutputError: If it cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8") as file:
+                yield file
+            return
+        new = path.resolve().with_name(f"{path.resolve().name}.new")
+        try:
+            with new.open("w", encoding="utf-8") as file:
+                yield file
+            new.replace(path.resolve())
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
 
 
 async def _correct(data: Path | None, memory_id: str, changes: dict[str, Any]) -> None:

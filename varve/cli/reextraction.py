@@ -30,7 +30,7 @@ from varve.cli.reextraction_work import (
     spawn_worker,
     started_reextraction,
 )
-from varve.output import say, say_json, say_rows
+from varve.output import confirm, say, say_json, say_rows
 
 app = typer.Typer()
 
@@ -102,7 +102,7 @@ def start(
     print_report(report)
     say(budget_line(limits, report.total))
     if not yes:
-        typer.confirm(f"extract {counted(report.total.windows, 'window')} into generation {name!r}?", abort=True)
+        confirm(f"extract {counted(report.total.windows, 'window')} into generation {name!r}?")
     started = run(started_reextraction(settings, request, report.total, limits, by=actor(by)))
     say(f"generation {name} is being built for {counted(len(started.tenants), 'tenant')}; watch it with `varve generations show {name}`")
     if not no_worker:

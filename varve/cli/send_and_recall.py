@@ -14,6 +14,8 @@ from varve.cli.options import DataOption, KindsOption, SinceOption, TypesOption,
 from varve.output import say, say_json
 
 if TYPE_CHECKING:
+    from varve_client import SentMessage
+
     from varve.conversations import Conversation
 
 app = typer.Typer()
@@ -29,11 +31,17 @@ def send(
 ) -> None:
     """Send a file of messages to the query service."""
     from varve.conversations import read_conversation
+    from varve.imports.sending import CHANGED
 
     conversation = read_conversation(file, user=user, session=session)
     if conversation.left_out:
         say(f"left out {counted(conversation.left_out, 'message')} without text and tool call", err=True)
-    say(f"{counted(run(_send(conversation, data, flush=flush)), 'message')} sent")
+    sent = run(_send(conversation, data, flush=flush))
+    changed = [each.id for each in sent if each.changed]
+    say(f"{counted(len(sent) - len(changed), 'message')} sent")
+    if changed:
+        say(f"{len(changed)} not stored, first {changed[0]}: {CHANGED}", err=True)
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -114,7 +122,7 @@ def context(
         say(answer["context"])
 
 
-async def _send(conversation: "Conversation", data: Path | None, *, flush: bool) -> int:
+async def _send(conversation: "Conversation", data: Path | None, *, flush: bool) -> "list[SentMessage]":
     from varve.progress import progress_bar
     from varve.service_client import service_client
 
@@ -123,7 +131,7 @@ async def _send(conversation: "Conversation", data: Path | None, *, flush: bool)
             sent = await service.send(conversation.messages, on_batch=progress)
         if flush:
             await service.flush()
-    return len(sent)
+    return sent
 
 
 def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ def chatgpt_messages(conversation: Mapping[str, Any], number: int) -> Iterator[d
         role = _SPOKEN.get(str(author.get("role"))) if isinstance(author, Mapping) else None
         metadata = message.get("metadata")
         is_hidden = isinstance(metadata, Mapping) and bool(metadata.get("is_visually_hidden_from_conversation"))
-        if role is None or is_hidden or message.get("recipient", "all") != "all" or not isinstance(content, Mapping):
+        if role is None or is_hidden or (message.get("recipient") or "all") != "all" or not isinstance(content, Mapping):
             continue
         text = "" if content.get("content_type") in _THOUGHTS else "\n".join(filter(None, map(_part, _parts(content))))
         yield _message(f"chatgpt-{name}", message.get("id"), role, "ChatGPT", text, time)

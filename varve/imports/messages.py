@@ -83,11 +83,13 @@ def named(message: dict[str, Any], item: Item) -> dict[str, Any]:
     """Returns a message that names a user and a session.
 
     Raises:
-        ImportFileError: If it does not.
+        ImportFileError: If it does not, or a name is no text.
     """
     for name in ("user", "session"):
         if not message.get(name):
             raise ImportFileError(f"{item.place} names no {name}: give --{name} NAME")
+        if not isinstance(message[name], str):
+            raise ImportFileError(f"{item.place}: its {name} is {json_type(message[name])}, and must be a string")
     return message
 
 

@@ -2,16 +2,18 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from varve_client import AsyncVarveClient, MessagesRefusedError
+from varve_client import AsyncVarveClient, MessagesRefusedError, SentMessage
 
 BATCH: Final = 200
+CHANGED: Final = "its id has other content in the service, which stays: edit it with `varve messages edit`"
+"""Why a message is not stored that the service has under its id with another text or speaker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,19 @@ class ImportOutcome:
     first_refused: str | None = None
     """The id of the first refused message."""
 
+    def add(self, sent: Sequence[SentMessage]) -> None:
+        """Counts messages that the service accepted, and did not store if they are :data:`CHANGED`."""
+        for each in sent:
+            if each.changed:
+                self.refuse(each.id, CHANGED)
+            else:
+                self.sent += 1
+
+    def refuse(self, message_id: str, reason: str) -> None:
+        """Counts a message that is not stored."""
+        self.refused[reason] += 1
+        self.first_refused = self.first_refused or message_id
+
 
 async def send_messages(
     messages: Iterator[dict[str, Any]],
@@ -85,13 +100,12 @@ async def send_messages(
     waiting = islice(messages, done, None)
     while batch := list(islice(waiting, BATCH)):
         try:
-            outcome.sent += len(await service.send(batch))
+            outcome.add(await service.send(batch))
         except MessagesRefusedError as error:
-            outcome.sent += len(batch) - len(error.refused)
             for refusal in error.refused:
                 problem = refusal.get("problem", {})
-                outcome.refused[str(problem.get("detail") or problem.get("title") or refusal.get("status"))] += 1
-            outcome.first_refused = outcome.first_refused or batch[error.refused[0]["index"]]["id"]
+                outcome.refuse(batch[refusal["index"]]["id"], str(problem.get("detail") or problem.get("title") or refusal.get("status")))
+            outcome.add(error.sent)
         done += len(batch)
         progress.write(done)
         on_batch(len(batch))

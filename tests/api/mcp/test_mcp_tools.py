@@ -203,6 +203,8 @@ async def test_wrong_arguments_are_named(service: RunningService, url: str) -> N
         for tool, arguments in (("recall", {"query": "Where?"}), ("context", {"query": "Where?"}), ("list", {})):
             assert "user" in await failure(client, tool, user="", **arguments), "no user is not every user"
         assert "no UTC offset" in await failure(client, "recall", query="x", since="2024-05-06T12:00:00")
+        for tool, arguments in (("get", {"memory_id": ".."}), ("forget", {"memory_id": ""}), ("status", {"erasure": "."})):
+            assert "cannot be part of an address" in await failure(client, tool, **arguments)
 
 
 @pytest.mark.parametrize("era", ERAS)

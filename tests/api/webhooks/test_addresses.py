@@ -92,6 +92,9 @@ def test_public_addresses_are_accepted(address: str) -> None:
         "https://example.com\\@127.0.0.1/",
         "https://[::1/",
         "https://example.com/\n",
+        "https://example..com/",
+        "https://../hook",
+        f"https://{'a' * 64}.example/",
     ],
 )
 def test_urls_of_another_form_are_refused(url: str) -> None:

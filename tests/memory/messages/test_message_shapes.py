@@ -17,6 +17,7 @@ JSON = st.recursive(
     | st.booleans()
     | st.integers()
     | st.sampled_from(["text", "tool_use", "image", "tool_result", "{}", "user", "tool"])
+    | st.sampled_from(["text", "tool_use", "tool_result", "web_search_tool_result", "function_call", "function_call_output"])
     | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3)
@@ -120,6 +121,7 @@ def test_a_failed_result() -> None:
         ({"content": "Hi", "text": "Ho"}, "^content: the message also has text"),
         ({"tool_calls": {}}, "^tool_calls: give a list"),
         ({"tool_calls": [7]}, r"tool_calls\.0: "),
+        ({"content": [{"type": "tool_result", "content": "Hi"}], "tool_results": 7}, "^tool_results: give a list, not a number"),
         ({"Text": "My sister is called Lene."}, "^text: a message needs text .*; Text: unknown"),
         ({"body": "Hi", "text": "  "}, "body: unknown"),
         ({"content": None}, "^text: a message needs text"),

@@ -1,5 +1,6 @@
 """Endpoints that deviate from the form: what can be read is read, and any other answer is a fault that another endpoint may repair."""
 
+import re
 from typing import Any
 
 import pytest
@@ -223,6 +224,30 @@ async def test_usage_counted_before_a_failure_is_booked(llm_of: BuildLLM, ask: B
         with pytest.raises(TransientModelError):
             await llm_of(url).complete(ask())
     assert [(each.prompt_tokens, each.completion_tokens, each.estimated) for each in usages.records] == [(1500, 2000, False)]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "problem"),
+    [
+        (
+            b"<html>Sign in</html>",
+            "text/html; charset=utf-8",
+            "it sent a web page and no completion, '<html>Sign in</html>': is the address",
+        ),
+        (b'{"detail": "Not Found"}', "application/json", """it sent JSON without choices and no completion, '{"detail": "Not Found"}'"""),
+        (b"[]", "application/json", "it sent JSON without choices"),
+        (b'{"error": {"message": "loading"}}', "application/json", "broke its answer off: loading"),
+        (b"", "application/json", "sent nothing of a stream"),
+        (b'{"done": true}', "application/x-ndjson", "sent nothing of a stream"),
+        (b'data: {"error": {"message": "half \\ud83d"}}\n\n', "text/event-stream", "broke its answer off: half \N{REPLACEMENT CHARACTER}"),
+    ],
+)
+async def test_an_answer_without_completion_is_described(
+    llm_of: BuildLLM, ask: BuildRequest, body: bytes, content_type: str, problem: str
+) -> None:
+    async with raw_endpoint(body, content_type=content_type) as url:
+        with pytest.raises(TransientModelError, match=re.escape(problem)):
+            await llm_of(url).complete(ask())
 
 
 async def test_garbage_after_the_end_is_ignored(llm_of: BuildLLM, ask: BuildRequest) -> None:

@@ -162,6 +162,7 @@ def test_ids_follow_from_the_content() -> None:
         ("zep", ZEP_MESSAGE, ImportOptions(user="ann"), "item 1 names no session: give --session"),
         ("zep", ZEP_MESSAGE, ImportOptions(session="s"), "item 1 names no user: give --user"),
         ("zep", {**ZEP_MESSAGE, "reference_time": "yesterday"}, ANN, "'yesterday' is no time"),
+        ("zep", {**ZEP_MESSAGE, "user_id": {"a": 1}}, ANN, "its user is an object, and must be a string"),
         ("mem0", {**MEM0, "created_at": "yesterday"}, ANN, "'yesterday' is no time"),
         ("locomo", {"conversation": {}}, ANN, "LoCoMo"),
         ("varve", {"kind": "event"}, ANN, "varve memories export"),
@@ -189,4 +190,6 @@ def test_damaged_items_are_read_or_refused(form: str, value: dict[str, Any], dat
         found = list(ITEM_FORMATS[form].read(Item(damaged, "export.json, item 1"), ANN))
     except ImportFileError:
         return
+    for each in found:
+        ImportCounts().add(each)
     assert all(not isinstance(each, dict) or (each["text"].strip() and each["id"] and each["user"] and each["session"]) for each in found)

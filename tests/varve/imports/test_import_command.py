@@ -13,7 +13,7 @@ from aiohttp import web
 
 from tests.http_server import serving_posts
 from tests.varve.imports.exports import CHATGPT, CLAUDE, EVENT, MEM0
-from varve.imports.sending import BATCH, ImportProgress
+from varve.imports.sending import BATCH, CHANGED, ImportProgress
 
 
 class Service:
@@ -38,8 +38,12 @@ class Service:
     def _outcome(self, index: int, message: dict[str, Any]) -> dict[str, Any]:
         if message["text"] in self._refuses:
             return {"index": index, "status": 422, "id": message["id"], "problem": {"detail": "session: too long"}}
+        known = next((each for each in self.messages if each["id"] == message["id"]), None)
+        sent = {"index": index, "status": 200, "id": message["id"], "position": {"topic": "t", "partition": 0, "offset": index}}
+        if known is not None and known["text"] != message["text"]:
+            return {**sent, "changed": True}
         self.messages.append(message)
-        return {"index": index, "status": 200, "id": message["id"], "position": {"topic": "t", "partition": 0, "offset": index}}
+        return sent
 
 
 async def varve(url: str, data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -147,6 +151,20 @@ async def test_refused_messages_are_reported_and_others_sent(tmp_path: Path) -> 
     assert [each["text"] for each in service.messages] == ["Fact 0", "Fact 2", "Fact 4"]
 
 
+async def test_other_content_under_a_known_id_is_reported(tmp_path: Path) -> None:
+    service, file = Service(), a_file(tmp_path, [{**MEM0, "memory": text} for text in ("Tea", "Rum", "Tea")])
+    lines = tmp_path / "messages.json"
+    lines.write_text(json.dumps([{"user": "ann", "session": "s", "id": "m", "text": text} for text in ("Tea", "Rum")]))
+    async with serving_posts("/v1/messages", service.take) as url:
+        imported = await varve(url, tmp_path, "import", file, "--format", "mem0")
+        sent = await varve(url, tmp_path, "send", str(lines))
+    assert (imported.returncode, sent.returncode) == (3, 1)
+    assert "2 messages sent" in imported.stdout
+    assert f"1 refused, first mem0-{MEM0['id']}: {CHANGED}" in imported.stderr
+    assert "1 message sent" in sent.stdout
+    assert f"1 not stored, first m: {CHANGED}" in sent.stderr
+
+
 async def test_a_broken_file_sends_nothing(tmp_path: Path) -> None:
     service = Service()
     file = a_file(tmp_path, [*facts(BATCH + 1), {"colour": "red"}])
@@ -167,16 +185,26 @@ async def test_an_export_has_every_page_with_evidence(tmp_path: Path) -> None:
         more = "after" not in request.query
         return web.json_response({"memories": [{**EVENT, "id": "e1" if more else "e2"}], "next": "e1" if more else None})
 
-    output = tmp_path / "ann.jsonl"
+    output, link, pipe = tmp_path / "ann.jsonl", tmp_path / "link.jsonl", tmp_path / "pipe"
+    link.symlink_to(output)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
     async with serving_posts("/v1/memories", answer, method="GET") as url:
         printed = await varve(url, tmp_path, "memories", "export", "ann")
-        written = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(output))
+        written = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(link))
+        piped = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(pipe))
+        refused = await varve(url, tmp_path, "memories", "export", "ann", "--output", str(tmp_path))
     assert printed.returncode == written.returncode == 0, printed.stderr + written.stderr
     assert asked[0] == {"user": "ann", "limit": "200"}
     assert asked[1] == {"user": "ann", "limit": "200", "after": "e1"}
     found = [json.loads(each) for each in printed.stdout.splitlines()]
     assert [(each["id"], each["evidence"]) for each in found] == [("e1", ["m1"]), ("e2", ["m1"])]
     assert output.read_text() == printed.stdout
+    assert link.is_symlink()
+    assert piped.returncode == 0
+    assert os.read(reader, 1 << 16).decode() == printed.stdout
+    os.close(reader)
+    assert f"{tmp_path} cannot be written: Is a directory" in refused.stderr
     assert "2 memories of ann" in written.stderr
 
 
