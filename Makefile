@@ -84,6 +84,8 @@ texts: setup
 	$(BIN)/lint-imports
 	$(BIN)/python -m deploy.prose
 	$(BIN)/pytest --quiet $(STATIC_TESTS)
+	@# Stores the bytecode that pytest makes of the tests: on a new checkout, each worker of `make test` would make all of it.
+	$(BIN)/pytest --collect-only -qq > .venv/collected || { cat .venv/collected; exit 1; }
 
 bench-stream: setup ## measure the stages on a real broker: throughput, cost over time, memory, fairness, recovery
 	$(BIN)/python -m benchmarks.stream
