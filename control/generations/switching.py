@@ -43,7 +43,7 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
     if len(having) < len(named) or not having:
         without = next((each.id for each in tenants if each not in having), "NAME")
         whose = f"tenant {without!r} has no" if named else "no tenant has a"
-        raise ChangeRefusedError(f"{whose} generation {name!r}; announce it with `varve generations add {without} {name}`")
+        raise ChangeRefusedError(f"{whose} generation {name!r}; `varve generations start {name} --tenant {without}` adds and builds it")
     wanted = [each.id for each in having if named or each.generation != generation]
     if not wanted:
         raise ChangeRefusedError(

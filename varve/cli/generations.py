@@ -42,7 +42,10 @@ def add(
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a generation; `varve replay extraction --generation NAME` then builds it."""
+    """Add a generation without building it. To build one, use `varve generations start`, which adds it as well.
+
+    After `add`, `varve replay extraction --generation NAME` builds it in the foreground, without an estimate or a budget.
+    """
     from control.tenant_changes import add_generation
 
     named, document = None if schema is None else schema_argument(schema), method_argument(method)
@@ -52,7 +55,7 @@ def add(
         action="generation add",
         by=by,
     )
-    typer.echo(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
+    typer.echo(f"nothing is extracted yet: run `varve generations start {name} --tenant {tenant}`, and switch once it has caught up")
 
 
 @app.command("list")
