@@ -70,8 +70,13 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     others = [each for each in names if each != known.generation]
     left = run(windows_left_by(settings, others)) if others else {}
     for name in names:
-        status = "live" if name == known.generation else f"{counted(left[name], 'window')} before its worker" if name in left else ""
+        status = "live" if name == known.generation else _windows_left(left[name]) if name in left else ""
         say(f"{name or '-'}\t{known.schema_of(name)}\t{status}")
+
+
+def _windows_left(left: int) -> str:
+    """The windows before a worker. Their number comes from offsets, which other tenants' windows and transactions' marks also take."""
+    return f"{'at most ' if left else ''}{counted(left, 'window')} before its worker"
 
 
 @app.command("switch")
