@@ -264,7 +264,7 @@ class Draft:
             if problem is not None:
                 raise ChangeRefusedError(
                     f"tenant {tenant.id!r}, from {old} to {ref}: {problem}. An operator cannot use the state of another one: rename the "
-                    f"field or the type, or start a new generation (`varve generations add {tenant.id} NAME --schema {ref}`)"
+                    f"field or the type, or build a new generation (`varve generations start NAME --tenant {tenant.id} --schema {ref}`)"
                 )
 
     def _check_retention(self, tenant: Tenant) -> None:

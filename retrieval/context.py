@@ -265,7 +265,7 @@ def _memory_note(delimiter: PromptDelimiter, group: HitGroup, *, with_said: bool
     memory = group.hit.memory
     citation = Citation(short_hash("memory", memory.id), memory.id, memory.kind, group.hit.evidence)
     if memory.kind == "entity" and not _is_note(memory):
-        text = state_text(memory)
+        text = state_text(memory.content, memory.properties)
         place = (memory.type, memory.entity_key or "", memory.id)
         return (
             None

@@ -1,10 +1,10 @@
 """The words of a context's lines, and which memories share one: a prompt pays for each word that a line repeats."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, shown_date
@@ -48,10 +48,15 @@ def _is_announced(memory: Memory, said_at: datetime) -> bool:
     return memory.kind == "event" and memory.event_time.date() > said_at.date()
 
 
-def state_text(memory: Memory) -> str | None:
-    """An entity's text without the sizes of its timelines; None if it has nothing else."""
-    content = memory.content
-    for name, value in memory.properties.items():
+def state_text(whole: str, properties: Mapping[str, Any]) -> str | None:
+    """An entity's text without the sizes of its timelines; None if it has nothing else.
+
+    Args:
+        whole: The entity's content.
+        properties: The entity's properties.
+    """
+    content = whole
+    for name, value in properties.items():
         if isinstance(value, str) and (counted := _COUNT.match(value)) is not None:
             label = name.replace("_", " ")
             clause = f"{label}: {counted['count']}"
@@ -59,7 +64,7 @@ def state_text(memory: Memory) -> str | None:
                 content = content.replace(f"{clause}{separator}", f"{label}: ", 1)
             for lone in (f"; {clause}", f"{clause}; ", f": {clause}"):
                 content = content.replace(lone, "", 1)
-    return content if content == memory.content or ": " in content else None
+    return content if content == whole or ": " in content else None
 
 
 def doubt(memory: Memory) -> str:

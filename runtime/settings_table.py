@@ -17,7 +17,7 @@ MASK: Final = "********"
 _HEAD: Final = """# Settings
 
 Set these as environment variables or in a `.env` file in the working folder. `varve config` prints the effective values.
-A name that ends in `_S` is a time in seconds. `unset`: there is no value.
+A name that ends in `_S` is a time in seconds. Where the default is unset or empty, there is no value.
 This page is generated from `runtime/settings/` by `make generated`; a test keeps it up to date.
 """
 _UNSET: Final = "unset"
@@ -84,6 +84,8 @@ def _text(value: Any) -> str:
         return _UNSET
     if isinstance(value, SecretStr):
         return MASK
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, tuple):
         return without_credentials(orjson.dumps([_element(each) for each in value]).decode())
     return without_credentials(str(value))
@@ -101,7 +103,7 @@ def _element(value: Any) -> Any:
 
 
 def _code(value: str) -> str:
-    return f"`{value}`" if value and value != _UNSET else value
+    return f"`{value}`" if value and value != _UNSET else value or "empty"
 
 
 if __name__ == "__main__":

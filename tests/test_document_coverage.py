@@ -13,6 +13,7 @@ DOCS: Final = ROOT / "docs"
 ARCHITECTURE: Final = (DOCS / "internals" / "architecture.md").read_text()
 LINK: Final = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 HEADER: Final = re.compile(r'"(varve-[a-z-]+)"')
+COUNTED: Final = re.compile(r'\brecords\.labels\([^,()]+, (f?)"([a-z_]+)')
 FOLDERS: Final = ("", "start", "build", "operate", "reference", "internals")
 
 
@@ -46,6 +47,15 @@ def test_every_redis_key_is_documented() -> None:
     documented = {name for cell in first_column("**Redis keys**") for name in re.findall(r"`([a-z-]+):?`", cell)}
     assert {"open", "closed"} < made
     assert sorted(made - documented) == []
+
+
+def test_every_outcome_of_records_is_explained() -> None:
+    modules = [path for package in ("extraction", "streams") for path in (ROOT / package).rglob("*.py")]
+    counted = {(f, name) for path in modules for f, name in COUNTED.findall(path.read_text())}
+    table = (DOCS / "operate" / "monitor.md").read_text().partition("**`varve_records_total{stage,outcome}`:**")[2].partition("\n\n**")[0]
+    assert ("f", "left_out_") in counted
+    # Of a family of outcomes, the page has the prefix or a member.
+    assert sorted(name for f, name in counted if f"`{name}{'' if f else '`'}" not in table) == []
 
 
 def test_every_stage_is_documented() -> None:

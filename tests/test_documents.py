@@ -36,6 +36,8 @@ SHELL = re.compile(r"^ *```sh(?: title=\"[^\"]*\")?\n(.*?)^ *```$", re.MULTILINE
 GENERATED = ("settings.md", "cli.md", "topics.md", "metrics.md")
 SPAN = re.compile(r"`varve ([^`\n]+)`")
 SETTING = re.compile(r"\bVARVE_[A-Z0-9_]+\*?")
+NAMED_DEFAULT = re.compile(r"`(VARVE_[A-Z0-9_]+)`(?: \(|, )(?:default: )?(\d[\d,.]*\d|\d)(?: (s|seconds|minutes|hours|days))?[),;]")
+SECONDS = {"minutes": 60, "hours": 3600, "days": 86400}
 TESTS_OWN = ("VARVE_TEST_", "VARVE_FORBID_SKIPS")
 COMMANDS: Any = typer.main.get_command(app)
 USAGE_ERROR: Any = typer.BadParameter.__base__
@@ -90,6 +92,18 @@ def test_every_setting_that_documents_name_is_known() -> None:
         and not (name.endswith(("_", "*")) and any(each.startswith(name.rstrip("*")) for each in known))
     }
     assert unknown == set()
+
+
+def test_defaults_that_pages_name_are_in_force() -> None:
+    defaults = {row.name: row.value for row in setting_rows(Settings.model_construct())}
+    named = [
+        (str(page.relative_to(ROOT)), name, float(number.replace(",", "")) * SECONDS.get(unit, 1))
+        for page in DOCUMENTS
+        if page.name not in GENERATED
+        for name, number, unit in NAMED_DEFAULT.findall(page.read_text())
+    ]
+    assert len(named) > 10
+    assert [each for each in named if each[2] != float(defaults[each[1]])] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

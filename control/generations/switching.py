@@ -43,7 +43,7 @@ def tenants_to_write(known: Draft, generation: str, *, named: Collection[str] = 
     if len(having) < len(named) or not having:
         without = next((each.id for each in tenants if each not in having), "NAME")
         whose = f"tenant {without!r} has no" if named else "no tenant has a"
-        raise ChangeRefusedError(f"{whose} generation {name!r}; announce it with `varve generations add {without} {name}`")
+        raise ChangeRefusedError(f"{whose} generation {name!r}; `varve generations start {name} --tenant {without}` adds and builds it")
     wanted = [each.id for each in having if named or each.generation != generation]
     if not wanted:
         raise ChangeRefusedError(
@@ -125,6 +125,8 @@ async def switch(
     await writer.settle()
     second = workers_of(settings, generation)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        if before.generation == generation and not await offsets.committed_offsets(second, [windows_topic(settings)]):
+            return  # it was live before, and no second worker has built it
         ends = await offsets.end_offsets([windows_topic(settings)])
         while remaining := _lag(await offsets.committed_offsets(second, [windows_topic(settings)]), ends):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
@@ -170,9 +172,10 @@ async def require_complete(settings: Settings, tenant: str, generation: str, *, 
         if lag:
             # The first generation has no worker of its own before a switch away from it: it has all windows up to then.
             gap = "" if generation else f", T a minute before the switch (`varve audit list --subject tenant/{tenant}` shows it)"
-            command = f"varve replay extraction --generation {name} --tenant {tenant}{' --from-time T' if gap else ''}"
+            command = f"`varve replay extraction --generation {name} --tenant {tenant}{' --from-time T' if gap else ''}`"
+            worker = f"its re-extraction (`varve generations show {name}`) or {command}" if generation else command
             raise GenerationIncompleteError(
-                f"generation {name} lacks up to {counted(lag, 'window')} of the live one: let `{command}` catch up first{gap}, or allow an "
+                f"generation {name} lacks up to {counted(lag, 'window')} of the live one: let {worker} catch up first{gap}, or allow an "
                 "incomplete generation (--incomplete)"
             )
         if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):

@@ -140,7 +140,7 @@ def test_a_field_that_cannot_continue_is_refused(state: ControlState) -> None:
     }
     apply_change(state, lambda draft: set_tenant(draft, "acme", method={**ARCHIVE, "Manage": {"EntityTypes": [counting]}}))
     other = {**ARCHIVE, "Method": "other", "Manage": {"EntityTypes": [listing]}}
-    with pytest.raises(ChangeRefusedError, match="start a new generation"):
+    with pytest.raises(ChangeRefusedError, match="build a new generation"):
         apply_change(state, lambda draft: set_tenant(draft, "acme", method=other))
     apply_change(state, lambda draft: add_generation(draft, "acme", "next", method=other))
     assert str(state.tenants["acme"].schema_of("next")) == "companion+other@1"

@@ -61,7 +61,7 @@ async def changed_meanwhile(flow: Settings, store: MemoryStore) -> tuple[list[Me
     before = await profile(store)
     assert ADDED not in before.properties
     assert before.properties[REMOVED]
-    with pytest.raises(ChangeRefusedError, match=r"life_events .* COUNT, and would be by LATEST.*varve generations add"):
+    with pytest.raises(ChangeRefusedError, match=r"life_events .* COUNT, and would be by LATEST.*varve generations start"):
         await write(flow, lambda draft: set_tenant(draft, TENANT, schema=with_another_operator()))
     await write(flow, lambda draft: set_tenant(draft, TENANT, schema=changed()))
     await write(flow, lambda draft: add_generation(draft, TENANT, "v2", schema=with_another_operator()))

@@ -40,10 +40,11 @@ class Service:
             entity = {"id": "e", "kind": "entity", "type": "person", "content": "works as A", "event_time": "2026-03-01T00:00:00Z"}
             return web.json_response(entity)
         if "after" in request.query:
-            return web.json_response({**PAGE, "steps": [step(4, "B", "A")], "next": None, "total": 2, "complete": False})
+            repeated = {**step(5, "B", "B"), "before": {}, "after": {}}
+            return web.json_response({**PAGE, "steps": [step(4, "B", "A"), repeated], "next": None, "total": 3, "complete": False})
         first = step(3, "A", None, fate="superseded", by="extractions/0@4")
         first["changes"].append({**first["changes"][0], "property": "jobs", "value": None, "fate": "stands", "by": None})
-        return web.json_response({**PAGE, "steps": [first], "next": first["id"], "total": 2, "complete": False})
+        return web.json_response({**PAGE, "steps": [first], "next": first["id"], "total": 3, "complete": False})
 
 
 async def entities(url: str, data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -79,4 +80,13 @@ async def test_a_history_is_read_to_its_end(tmp_path: Path) -> None:
         "  + 2026-03-01  job: 'B'  [stands]",
         "  = job: 'A' -> 'B'",
     ]
+    assert "(1 step that changed no field: --all)" in result.stderr
     assert [each.split("?")[1] for each in service.asked] == ["limit=200", "after=extractions%2F0%403&limit=200"]
+
+
+async def test_all_steps_of_a_history_are_printed_on_request(tmp_path: Path) -> None:
+    async with serving_posts(PATH, Service().answer, method="GET") as url:
+        result = await entities(url, tmp_path, "history", "person", "ann", "--all")
+    assert result.returncode == 0, result.stderr
+    assert "changed no field" not in result.stderr
+    assert result.stdout.splitlines()[-2:] == ["2026-07-01T00:00:00Z  extraction  extractions/0@5", "  + 2026-03-01  job: 'B'  [stands]"]

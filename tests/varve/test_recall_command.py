@@ -71,6 +71,16 @@ async def test_a_limit_bounds_entities_nearest_first(tmp_path: Path) -> None:
     assert re.findall(r"this is (\S+)", everything) == ["event-1", "week-1", "profile-1", "week-2"]
 
 
+async def test_sizes_of_timelines_are_not_shown(tmp_path: Path) -> None:
+    entities = [
+        memory("story", "story", content="story of ann: life: 8 events in full", properties={"life": "8 events in full"}),
+        memory("log", "log", content="log of bob: life: 1 event in full; moods: 2", properties={"life": "1 event in full", "moods": 2}),
+    ]
+    printed, _ = await recalled(tmp_path, answer(0.5) | {"entities": entities})
+    assert "story of ann" not in printed
+    assert "log of bob: moods: 2" in printed
+
+
 async def test_a_recall_takes_a_session_types_and_times(tmp_path: Path) -> None:
     options = (
         "--session",

@@ -55,7 +55,7 @@ def test_a_key_is_printed_and_not_stored(run: TypedCommands, settings: Settings)
 def test_keys_overlap_until_one_is_retired(run: TypedCommands, settings: Settings) -> None:
     for key_id in ("old", "new"):
         run("signing-key", "acme", key_id)
-    assert run("signing", "acme").splitlines() == ["optional", "old\tholds", "new\tholds"]
+    assert run("signing", "acme").splitlines() == ["optional", "old\tvalid", "new\tvalid"]
     shown = run("signing", "acme", "--required", "--retire", "old").splitlines()
     assert shown[0].startswith("required since ")
     assert shown[1].startswith("old\tretired at ")

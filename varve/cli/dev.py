@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 TENANT: Final = "dev"
 REFRESH_S: Final = 1.0
 
-PortOption = Annotated[
-    int, typer.Option(min=0, max=65535, help="Port for other programs on this machine, such as a Kafka producer. 0: a free port.")
-]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Its port, for other programs on this machine. 0: a free port.")]
 
 
 app = typer.Typer()

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memory.texts.text import counted
 from runtime.interruption import run
 from varve.cli.options import DataOption, ask_service, attached_settings, parse_time
 from varve.output import say, say_json
@@ -35,7 +36,10 @@ def history(
     key: KeyArgument,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one step a line.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also print steps that changed no field, such as a repeated statement.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one step a line: all steps.")] = False,
     data: DataOption = None,
 ) -> None:
     """Print the history of an entity, oldest first: each change, when it became known, and whether it still holds."""
@@ -44,6 +48,7 @@ def history(
         from varve.service_client import service_client
 
         after: str | None = None
+        skipped = 0
         async with service_client(attached_settings(data)) as service:
             while True:
                 page = await service.entity_history(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=200)
@@ -52,11 +57,15 @@ def history(
                 for step in (each.as_dict() for each in page.steps):
                     if as_json:
                         say_json(step)
-                    else:
+                    elif everything or step["after"]:
                         _say_step(step)
+                    else:
+                        skipped += 1
                 after = page.next
                 if after is None:
-                    return
+                    break
+        if skipped:
+            say(f"({counted(skipped, 'step')} that changed no field: --all)", err=True)
 
     run(print_all())
 

@@ -42,7 +42,10 @@ def add(
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a generation; `varve replay extraction --generation NAME` then builds it."""
+    """Add a generation without building it. To build one, use `varve generations start`, which adds it as well.
+
+    After `add`, `varve replay extraction --generation NAME` builds it in the foreground, without an estimate or a budget.
+    """
     from control.tenant_changes import add_generation
 
     named, document = None if schema is None else schema_argument(schema), method_argument(method)
@@ -52,7 +55,7 @@ def add(
         action="generation add",
         by=by,
     )
-    say(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
+    say(f"nothing is extracted yet: run `varve generations start {name} --tenant {tenant}`, and switch once it has caught up")
 
 
 @app.command("list")
@@ -67,8 +70,13 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     others = [each for each in names if each != known.generation]
     left = run(windows_left_by(settings, others)) if others else {}
     for name in names:
-        status = "live" if name == known.generation else f"{counted(left[name], 'window')} before its worker" if name in left else ""
+        status = "live" if name == known.generation else _windows_left(left[name]) if name in left else ""
         say(f"{name or '-'}\t{known.schema_of(name)}\t{status}")
+
+
+def _windows_left(left: int) -> str:
+    """The windows before a worker. Their number comes from offsets, which other tenants' windows and transactions' marks also take."""
+    return f"{'at most ' if left else ''}{counted(left, 'window')} before its worker"
 
 
 @app.command("switch")

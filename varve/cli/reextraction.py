@@ -93,7 +93,8 @@ def start(
 ) -> None:
     """Print the estimate of a re-extraction, ask for confirmation, and start it in the background.
 
-    Live traffic keeps priority. Set VARVE_LLM__* to another model to use it for the new generation only.
+    It adds the generation to tenants that lack it. Live traffic keeps priority. Set VARVE_LLM__* to another model to use it for the new
+    generation only.
     """
     settings = attached_settings(data)
     limits = new_budget(budget_tokens, budget_cost, calls_per_minute)

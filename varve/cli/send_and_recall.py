@@ -82,7 +82,7 @@ def recall(
     if as_json:
         say_json(found, indent=True)
         return
-    shown = [*found["results"], *_nearest_first(found["entities"])[:limit], *_messages(found)]
+    shown = [*found["results"], *_nearest_first(_with_content(found["entities"]))[:limit], *_messages(found)]
     if shown:
         answer = ResultTable()
         answer.add(shown)
@@ -132,6 +132,14 @@ async def _send(conversation: "Conversation", data: Path | None, *, flush: bool)
         if flush:
             await service.flush()
     return sent
+
+
+def _with_content(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entities as a context shows them: without the sizes of timelines, and without entities that have nothing else."""
+    from retrieval.context_lines import state_text
+
+    texts = [(entity, state_text(entity["content"], entity.get("properties") or {})) for entity in entities]
+    return [{**entity, "content": text} for entity, text in texts if text is not None]
 
 
 def _nearest_first(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

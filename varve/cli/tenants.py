@@ -231,7 +231,7 @@ def signing(
     )
     say("optional" if policy.required_since is None else f"required since {policy.required_since.isoformat()}")
     for key in policy.keys:
-        say(f"{key.id}\t{'holds' if key.until is None else f'retired at {key.until.isoformat()}'}")
+        say(f"{key.id}\t{'valid' if key.until is None else f'retired at {key.until.isoformat()}'}")
 
 
 def _own(group: "BudgetSettings | QuotaSettings") -> str:
