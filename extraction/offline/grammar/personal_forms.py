@@ -3,7 +3,7 @@
 from typing import Final
 
 from extraction.offline.grammar import value_patterns as values
-from extraction.offline.grammar.acts import TRADE_ACTS
+from extraction.offline.grammar.acts import PRESENT, TRADE_ACTS
 from extraction.offline.grammar.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
 from extraction.offline.grammar.patterns import any_of
 from extraction.offline.words import homes, people, work
@@ -99,11 +99,6 @@ _HOMES: Final = (
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(work.WORKPLACES)}"
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on|residing|living|based|there|here)\s)|{values.CLAUSE_END})"
-_PRESENT: Final = (
-    r"(?!(?:was|were|had|did|would|could|should|might|may|will|got|went|made|saw|knew|lived|took|gave|came|met|learnt|spent|left|felt"
-    r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
-)
-"""A verb that is in no past and no conditional."""
 _ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
 _NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen)"
 _GRADE: Final = (
@@ -210,7 +205,7 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(work.SECTORS)),
     form(Field.OCCUPATION, "<I> do", any_of(work.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(work.SECTORS)),
-    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(work.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
+    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(work.PRESENT_ACTS)}\b|i\s+{PRESENT}))", job=True),
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),

@@ -3,9 +3,9 @@
 from typing import Final
 
 from extraction.offline.grammar import value_patterns as values
-from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, NO_HABITS, OFTEN, OFTEN_ACTS, SELVES
+from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, NO_HABITS, OFTEN, OFTEN_ACTS, PRESENT, REGULARLY, SELVES
 from extraction.offline.grammar.fact_grammar import Field, Form, form
-from extraction.offline.grammar.patterns import any_of
+from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.words import people, tastes
 
 _OF_THIS_TALK: Final = rf"(?!{any_of(tastes.POINTERS)}\b)"
@@ -163,15 +163,11 @@ _HEALTH: Final = (
         r"(?=\s+for me\b(?!\s+(?:today|tonight|this|tomorrow|yet|right|now|to|until|please just)))",
     ),
 )
-_OFTEN: Final = (
-    r"(?:(?:every|each) (?:single )?(?:other )?(?:day|morning|evening|night|week|weekend|month|year|winter|summer|spring|autumn|\w+day)"
-    r"|(?:once|twice|(?:two|three|four|five|six|\d) times) (?:a|per) (?:day|week|month|year)|on (?:\w+days|weekends)|daily|at weekends)"
-)
 _HABITS: Final = (
     form(
         Field.HABIT,
         "<I>",
-        rf"(?:{any_of(tastes.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(tastes.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{_OFTEN}\b",
+        rf"(?:{any_of(tastes.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(tastes.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{EVERY}\b",
         values.CLAUSE_END,
     ),
     form(
@@ -183,6 +179,10 @@ _HABITS: Final = (
         values.CLAUSE_END,
     ),
 )
+_NOT_IN_HABITS: Final = any_of(
+    listed("and, or, but, so, because, since, for, when, while, if, who, which, that, it, this, you, your, him, her, them, than, like, as"),
+    tastes.NO_ROUTINES,
+)
 _HABIT_END: Final = (
     r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these"
     r" days|nowadays|too|as well|i|we|it)\b)"
@@ -192,6 +192,7 @@ _ACTS: Final = (
     *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
     *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
     form(Field.HABIT, "<I>", rf"{OFTEN} (?!{NO_HABITS}\b)[a-z]{{2,}} (?:(?!{values.STOP}\b)[\w'’-]+ ){{1,4}}?{EVERY}", _HABIT_END),
+    form(Field.HABIT, "<I>", rf"(?!{NO_HABITS}\b){PRESENT} (?:(?!{_NOT_IN_HABITS}\b)[\w'’-]+ ){{0,6}}?{REGULARLY}", _HABIT_END),
     form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
     form(

@@ -9,7 +9,9 @@ from typing import Final
 
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
-from extraction.offline.words.tastes import DIETS, FOODS
+from extraction.offline.grammar.acts import NO_HABITS, PRESENT, REGULARLY
+from extraction.offline.words.people import RELATIVES
+from extraction.offline.words.tastes import DIETS, DISLIKING, FOODS, LIKING
 from memory.texts.prefiltered_patterns import Rewrites, compiled
 
 _BEGIN: Final = (
@@ -59,6 +61,11 @@ _TIME: Final = (
 )
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
+_DAYS: Final = r"(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends|evenings|mornings)(?: (?:night|evening|morning))?s?)"
+_PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
+_ACTED: Final = rf"(?P<stated>(?:i|we) (?!{NO_HABITS}\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
+"""An act in the simple present, which a recurring time before it makes a habit."""
+_CLOSE: Final = any_of(RELATIVES)
 _PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})
 
 
@@ -93,10 +100,25 @@ def _judged(found: re.Match[str]) -> str:
     return f"{found['lead']}I {verb} {found['thing'].lower()}"
 
 
+def _pastime(found: re.Match[str]) -> str:
+    """What is done at a recurring time as a habit: "Wednesdays are for choir"."""
+    thing = found["thing"]
+    if not is_taste(thing):
+        return found.group()
+    return f"{found['lead']}I {'go' if thing.endswith('ing') else 'do'} {thing} {found['time'][0].lower()}{found['time'][1:]}"
+
+
 _FORMS: Final = (
     # a time or a cause before the subject
     (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", _after),
     (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|\b(?:and|but|so) ){_SINCE_CLAUSE.join(('(?P<time>', ')'))}, {_STATED}", _after),
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so) )(?P<time>{REGULARLY}|{_PARTS_OF_DAYS}),? {_ACTED}", _after),
+    (
+        rf"{_BEGIN}(?P<time>{REGULARLY}|{_DAYS}),? (?:it['’]s|is|are|means?) (?:always |usually |for |all about )*"
+        rf"(?P<thing>[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?: (?:night|day|time|practice|training|class|evening))?"
+        r"(?=(?: for (?:me|us)\b[^.!?\n]*)?\s*(?:[.,;!]|$))",
+        _pastime,
+    ),
     # a label of the writer's own
     (
         rf"{_BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
@@ -106,8 +128,25 @@ _FORMS: Final = (
     ),
     (
         rf"{_BEGIN}favou?rite (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
-        rf" \w+){{0,3}}\s*[.!]*\s*$)",
+        rf" \w+){{0,3}}\s*(?:, (?:obviously|always|of course|no contest|hands down|every time))?[.!]*\s*$)",
         r"\g<lead>My favourite \g<label> is ",
+    ),
+    (
+        r"(?:^\W*|, (?:and )?)favou?rite (?P<label>food|dish|drink|colou?r|film|movie|book|band|singer|sport|team|animal|season|game|show"
+        r"|subject|song|fruit|snack|number) (?P<thing>[\w'’-]+(?: [\w'’-]+)?)(?=\s*(?:[.,;!]|$))(?<! is)(?<! was)",
+        r". My favourite \g<label> is \g<thing>",
+    ),
+    # a question that the writer answers
+    (
+        rf"{_BEGIN}(?:my|what['’]?s my|what is my) (?P<label>job|occupation|trade|profession|name|diet|hobby|home town|home)\?+\s+"
+        r"(?!(?:it|that|this|i|you|what|who|is|no|none|not|do|does|can|well|why|how|ask)\b)(?=\w+(?: [\w'’-]+){0,4}\s*(?:[.,!]|$))",
+        r"\g<lead>My \g<label> is ",
+    ),
+    (rf"{_BEGIN}what (?:do )?i do(?: for (?:a living|work|money))?\?+\s+(?:well,? )?i (?=[a-z]+ )", r"\g<lead>For a living I "),
+    (
+        rf"{_BEGIN}(?P<thing>(?-i:[A-ZÀ-Þ])[\w'’-]+)\? (?:that['’]s|that is|s?he['’]s|s?he is|oh,?) (?:just )?my (?P<label>{_CLOSE})"
+        r"(?=\s*(?:[.,!]|$))",
+        r"\g<lead>My \g<label> is called \g<thing>",
     ),
     (
         r"\b(?P<own>(?:my|our) (?:job|flat|house|home|place|boss|favou?rite \w+|hobby|diet|trade|passion))['’]s"
@@ -128,6 +167,7 @@ _FORMS: Final = (
         r"|strange|odd|boring|picky|fussy|a snob),? but"
         r"|funny thing is|i hate to say it,? but|unpopular opinion|hot take|confession|guilty|same here|fun fact"
         r"|don['’]t judge me,? but|say what you like,? but"
+        r"|i['’]d say|i would say|i guess you could say|i suppose you could say|it['’]s fair to say|put it this way|let['’]s just say"
         r"|if i['’]m honest|if i am honest|to tell (?:you )?the truth|between you and me|if you must know|don['’]t get me wrong)"
         r"(?: that)?[\s,:—–-]+(?=(?:i|i['’]m|im|i['’]ve|my|we|we['’]re)\b)",
         r"\g<lead>",
@@ -169,10 +209,10 @@ _FORMS: Final = (
     ),
     # "It's liver that I can't stand", "Golf? Boring."
     (
-        rf"{_BEGIN}it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only"
-        rf"|people|them|they|this|that)\b)[\w'’-]+(?: (?!that\b)[\w'’-]+){{0,3}}?) (?:that |which )?i (?P<verb>can['’]?t"
-        r" stand|hate|love|like|enjoy|dislike|can['’]?t eat|avoid)(?: most| the most)?(?=\s*(?:[.,!;]|$))",
-        r"\g<lead>I \g<verb> \g<thing>",
+        rf"(?:{_BEGIN}|(?P<comma>[,;]\s+))it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only"
+        rf"|people|them|they|this|that)\b)[\w'’-]+(?: (?!that\b)[\w'’-]+){{0,3}}?) (?:that |which )?i (?:really |just |absolutely )?"
+        rf"(?P<verb>{any_of(LIKING, DISLIKING)}|can['’]?t eat|avoid)(?: most| the most)?(?=\s*(?:[.,!;]|$))",
+        lambda found: f"{found['lead'] or ''}{found['comma'] or ''}I {found['verb']} {found['thing']}",
     ),
     (
         rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
