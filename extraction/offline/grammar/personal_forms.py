@@ -148,6 +148,7 @@ _OCCUPATIONS: Final = (
         r" ?guard|merchant navy|civil service|nhs|ambulance service|military)",
     ),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
+    form(Field.OCCUPATION, "in <my> job <I> work", rf"(?:at|for|in|with) {values.PHRASE}"),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
     form(
         Field.OCCUPATION, "for a|my living <I>", rf"(?:[a-z]{{3,}}|look after|head up|am (?:in charge of|responsible for)) {values.PHRASE}"

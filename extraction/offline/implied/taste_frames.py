@@ -17,6 +17,7 @@ from extraction.offline.grammar.thing_patterns import (
     LOVE,
     PASTIME,
     PLACED,
+    POINTERS,
     PREFER,
     STOP,
     THING,
@@ -162,7 +163,10 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         rf" (?!{STOP}\b){WORD})?)\b[^.!?;]*?\b{_STILL}{END}",
         LOVE,
     ),
-    (rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) {PASTIME}{END}", LIKE),
+    (
+        rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) (?:the )?{PASTIME}(?:{END}|(?= (?:at|in|during|a few|last|late|two)\b))",
+        LIKE,
+    ),
     (rf"{_I} {_NEEDS} (?:without|before) {_SOME}{PASTIME}{END}", LIKE),
     (rf"{_IS_I} (?:never|rarely|seldom) (?:seen )?without (?:an? |my |some )?{PASTIME}{END}", LIKE),
     (
@@ -292,6 +296,8 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         r" dente|neat|spicy|without \w+|with (?!me\b|you\b)\w+))\b",
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
+    (rf"{_IS_I} {_EVER}(?:more|less not|rather more) (?:of )?an? {THING} than (?:of )?an? {WORD}(?: {WORD})?(?: (?:person|man|woman|guy|girl)|{END})", PREFER),
+    (rf"^{THING} over (?!{POINTERS}\b){WORD}(?: {WORD})?$", PREFER),
     # the writer rejects
     (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", DISLIKE),
     (rf"{_HAVE}{_EVER}{_REFUSED} (?:the )?{THING}{END}", DISLIKE),

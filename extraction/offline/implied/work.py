@@ -124,6 +124,23 @@ def _in_training(found: re.Match[str]) -> str:
     return f"My line of work is {found['x'].replace('-year', ' year')}"
 
 
+_ORGANISATION: Final = r"(?:(?:the|an?|our|my) )?(?!(?:all|it|this|that|least|first|last|present)\b)[\w'’&-]+(?: (?!is\b|has\b|was\b)[\w'’&-]+){0,3}?"
+_LASTS: Final = (
+    r"(?:is(?! (?:over|gone|up for|advertised|open|mine if|starting|still open|to be)\b)|isn['’]t|has been|keeps|means|suits|pays|lets"
+    r"|comes with|involves|gets|makes|gives|leaves|takes|needs|requires|feels|turns out|turned out|beats|can be|hasn['’]t|doesn['’]t"
+    r"|started(?! \w+ing))\b(?![^.!?]*\b(?:ends?|ended|finish\w*|fell through|interview|offer|would|next|resign\w*|quit|quitting|leav\w+"
+    r"|last (?:week|day|month))\b)"
+)
+"""Says that a job goes on."""
+
+
+def _employed(found: re.Match[str]) -> str | None:
+    """The work that a clause about a job names: its trade, or else its place."""
+    if found["as"] is not None:
+        return f"I'm {found['as']}" if is_occupation(_ARTICLE.sub("", found["as"])) else None
+    return f"In my job I work {found['x']}"
+
+
 WORK_RULES: Final[tuple[Rule, ...]] = (
     # an act that lasts
     (rf"\b{_NOW},? (?:i['’]?m|i am) (?P<v>{'|'.join(_ACTS)}) (?P<x>[a-z][\w'’ -]{{2,25}}?){_END}", _acted),
@@ -142,6 +159,12 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         r"For a living I \g<x>",
     ),
     # by its place or its employer
+    (
+        r"^(?:(?:my|our)(?: new| current| first| second| old| part-time| full-time| summer| day| evening| weekend| little| own)*"
+        r"|(?:the|this) new) (?:job|position|role|post|gig|traineeship|internship|apprenticeship|placement)"
+        rf"(?: as (?P<as>an? [a-z -]{{3,30}}?))? (?P<x>(?:at|with|for|in) {_ORGANISATION}) {_LASTS}",
+        _employed,
+    ),
     (
         rf"^(?:i|i['’]?m|we|we['’]re)\b[^.;!?]{{0,80}}?(?:\bwhile|\bwhilst|\band|,)(?: also| still)? (?:working|temping"
         rf"|interning|waitressing|helping out|serving) {_DAYS}{_AT_WORK}{_END}",
@@ -166,7 +189,7 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
     (
         r"^(?:i|we) (?:now |currently |still |also )?work (?P<x>for (?:the|an?|our|my) (?:(?!(?:first|last)\b)[a-z-]+"
         rf" )?{_EMPLOYER}){_END}",
-        r"I make a living by working \g<x>",
+        r"In my job I work \g<x>",
     ),
     (
         r"^(?:i|we)(?:['’]?ve| have)? (?:just |recently |now )?(?:joined|serve in|serve with|enlisted in|enlisted with"

@@ -105,7 +105,9 @@ def _pastime(found: re.Match[str]) -> str:
     thing = found["thing"]
     if not is_taste(thing):
         return found.group()
-    return f"{found['lead']}I {'go' if thing.endswith('ing') else 'do'} {thing} {found['time'][0].lower()}{found['time'][1:]}"
+    time = f"{found['time'][0].lower()}{found['time'][1:]}"
+    on = "" if time.startswith(("on ", "every ", "most ", "at ", "once ", "twice ")) else "on "
+    return f"{found['lead']}I {'go' if thing.endswith('ing') else 'do'} {thing} {on}{time}"
 
 
 _FORMS: Final = (

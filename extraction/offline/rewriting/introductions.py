@@ -234,7 +234,12 @@ _PROFILE: Final = re.compile(
     re.IGNORECASE,
 )
 """A list of what somebody is: "I'm Rafał, 35, a tiler in Opole, married to Ewa"."""
-_AGE: Final = compiled(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
+_UNITS: Final = "(?:one|two|three|four|five|six|seven|eight|nine)"
+_AGE: Final = compiled(
+    r"(?:and )?(?:aged? )?(?P<value>[1-9]\d|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    rf"(?:-{_UNITS})?)(?: ?(?:years? old|years? young|yrs?|y/?o|m|f))?",
+    re.IGNORECASE,
+)
 _A_JOB: Final = compiled(
     r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
     r"|for|of) .*)?",
@@ -247,6 +252,21 @@ _PREDICATE: Final = compiled(
     rf"|(?:\w+ )?allergic to .*|(?:an? |strict )*{any_of(DIETS)})",
     re.IGNORECASE,
 )
+_WITHOUT_VERB: Final = re.compile(
+    rf"^\W*(?:(?:{_GREETS}|new (?:member|user|joiner|here)(?: here)?)[\s,!.:—–-]+)*{_NAME}(?P<surname> (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?P<here> here)?"
+    r"(?P<parts>(?:\s*[,/|·•]\s*[^,.!?:;/|·•\n]{1,40}?)+)(?P<end>[.!\n]|\s*$)",
+    re.IGNORECASE,
+)
+"""A list of what somebody is, without a verb: "Ana, 34, nurse from Porto"."""
+_OF_STATUS: Final = compiled(
+    r"(?:and )?(?:(?:happily |newly |recently )?(?:single|married|divorced|widowed|engaged|retired)|(?:mum|mom|mother|dad|father|parent)"
+    r" (?:of|to) \w+(?: \w+){0,3}|(?:she|he|they)[-/ ](?:her|him|them)|formerly an? .*|(?:originally )?from (?-i:[A-ZÀ-Þ])\w+.*)",
+    re.IGNORECASE,
+)
+"""Part of such a list that states nothing that a profile holds."""
+_BORN_OF: Final = compiled(r"(?P<job>.+?)(?P<rest> (?:from|in|at|for|with|of) .+)", re.IGNORECASE)
+_FEWEST_KNOWN: Final = 2
+_INTO: Final = compiled(r"(?:and )?(?:really |very )?into (?P<thing>[a-z][\w'’ -]{2,30})", re.IGNORECASE)
 _CONTINUES: Final = re.compile(
     rf"^\W*(?:i['’]?m|i am) {_NAME}(?=(?:,? and (?:i|i['’]?m|my|we)\b|, \d\d\b|, i (?:live|work|am)\b"
     r"|,? (?:nice|pleased|good|great|lovely|happy|glad) to (?:meet|be|join)\b))",
@@ -282,7 +302,7 @@ def with_introductions(text: str) -> str:
     if len(text) > _LONGEST:
         return text
     text = _REWRITES.apply(text)
-    text = _PROFILE.sub(_as_statements, text, count=1)
+    text = _WITHOUT_VERB.sub(_as_introduction, _PROFILE.sub(_as_statements, text, count=1), count=1)
     found = _CONTINUES.match(text)
     return f"Hi, {text}" if found is not None and is_name(found["name"]) else text
 
@@ -311,6 +331,38 @@ def _as_statements(found: re.Match[str]) -> str:
     named = re.fullmatch(_NAME, first) is not None and is_name(first) and found["subject"].lower().startswith("i")
     opening = "Hi, " if named else found["lead"]
     return f"{opening}{found['subject']} {first}. {'. '.join(filter(None, statements))}{found['end'] or '.'}"
+
+
+def _as_introduction(found: re.Match[str]) -> str:
+    """A list without a verb as statements; as it is unless it surely describes a person."""
+    statements: list[str] = []
+    known = 0
+    for part in filter(None, map(str.strip, re.split(r"[,/|·•]", found["parts"]))):
+        statement = _statement_of(part) or _job_of(part) or _taste_of(part)
+        known += statement is not None or _OF_STATUS.fullmatch(part) is not None
+        if statement is None and _OF_STATUS.fullmatch(part) is None:
+            return found.group()
+        statements += [statement] if statement is not None else []
+    if not is_name(found["name"]) or known < (1 if found["here"] else _FEWEST_KNOWN):
+        return found.group()
+    name = f"{found['name']}{found['surname'] or ''}"
+    return f"Hi, I'm {name}. {'. '.join(statements)}{'.' if statements else ''}{found['end']}"
+
+
+def _job_of(part: str) -> str | None:
+    """A trade with where it is done: "nurse from Porto", "retired tram driver"."""
+    placed = _BORN_OF.fullmatch(part)
+    job, rest = (placed["job"], placed["rest"]) if placed is not None else (part, "")
+    bare = job.lower().removeprefix("retired ").removeprefix("freelance ").removeprefix("self-employed ").removeprefix("self employed ")
+    if not is_occupation(_ARTICLE.sub("", bare)):
+        return None
+    article = "" if _ARTICLE.match(job) is not None else "an " if job[0].lower() in "aeiou" else "a "
+    return f"I'm {article}{job}{rest}"
+
+
+def _taste_of(part: str) -> str | None:
+    found = _INTO.fullmatch(part)
+    return f"I'm into {found['thing']}" if found is not None else None
 
 
 def _is_age(part: str) -> bool:
