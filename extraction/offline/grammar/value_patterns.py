@@ -11,7 +11,7 @@ DOT: Final = "\u2024"
 STOP: Final = any_of(STOPS)
 _CAPITAL: Final = rf"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.{DOT}-]*[\w{DOT}]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
 _PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du|dos|das|y)\s+)*"
-_PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on(?! \w+day\b)|sur|the|di|el|os)\s+)*"
+_PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on(?! \w+day\b)|sur|sous|op|aan|bei|nad|pod|the|di|el|os)\s+)*"
 DURATION: Final = (
     r"(?:(?:(?:well |just )?(?:about|around|roughly|approximately|nearly|almost|over|under|some)\s+)?"
     r"(?:half an? (?:year|decade|century)"

@@ -42,6 +42,7 @@ _ACT: Final = rf"(?P<x>[a-z]{{2,}}ing\b(?<!being)(?: (?!{STOP}\b){WORD}){{0,3}})
 _WARMED: Final = any_of(
     listed("""
     fallen in love with, fell in love with, grown to love, grew to love, come to love, came to love, learned to love, learnt to love,
+    grown fond of, become fond of, got fond of, grown keen on, become keen on, grown partial to, become partial to,
     developed a taste for, developed a love of, developed a love for, discovered a love of, discovered a love for, discovered the joy of,
     discovered the joys of, rediscovered, become obsessed with, got hooked on, gotten hooked on, become hooked on, become addicted to
 """)
@@ -298,7 +299,9 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
     ),
     (rf"{_IS_I} {_EVER}(?:more|less not|rather more) (?:of )?an? {THING} than (?:of )?an? {WORD}(?: {WORD})?(?: (?:person|man|woman|guy|girl)|{END})", PREFER),
     (rf"^{THING} over (?!{POINTERS}\b){WORD}(?: {WORD})?$", PREFER),
+    (rf"{_IS_I} {_EVER}(?:on )?team {PASTIME}{END}", LIKE),
     # the writer rejects
+    (rf"^(?:literally |really |please |absolutely )*anything (?:but|except|apart from|other than) {PASTIME}(?:,? please)?{END}", DISLIKE),
     (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", DISLIKE),
     (rf"{_HAVE}{_EVER}{_REFUSED} (?:the )?{THING}{END}", DISLIKE),
     (

@@ -42,7 +42,7 @@ _FREE_TIME: Final = (
 )
 _CHERISHED: Final = (
     r"(?:favou?rites?|guilty pleasures?|happy place|comfort food|comfort zone|(?:biggest|greatest|great|main|true|first) (?:love|joy"
-    r"|passion|pleasure)|jam|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies|pastime|pastimes|favou?rite things?"
+    r"|passion|pleasure)|jam|thing|usual|go-to|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies|pastime|pastimes|favou?rite things?"
     r"|favou?rite thing (?:ever|in the (?:whole )?world|to \w+))"
 )
 _RELATED: Final = any_of(RELATIVES, MANY_RELATIVES, listed("family, whole family, other half, old man, missus, better half, little family"))

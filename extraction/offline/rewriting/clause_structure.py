@@ -10,6 +10,7 @@ from typing import Final
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
 from extraction.offline.grammar.acts import NO_HABITS, PRESENT, REGULARLY
+from extraction.offline.words.occupations import is_occupation
 from extraction.offline.words.people import RELATIVES
 from extraction.offline.words.tastes import DIETS, DISLIKING, FOODS, LIKING
 from memory.texts.prefiltered_patterns import Rewrites, compiled
@@ -62,6 +63,7 @@ _TIME: Final = (
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
 _DAYS: Final = r"(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends|evenings|mornings)(?: (?:night|evening|morning))?s?)"
+_UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 _PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
 _ACTED: Final = rf"(?P<stated>(?:i|we) (?!{NO_HABITS}\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
 """An act in the simple present, which a recurring time before it makes a habit."""
@@ -100,6 +102,20 @@ def _judged(found: re.Match[str]) -> str:
     return f"{found['lead']}I {verb} {found['thing'].lower()}"
 
 
+def _changed_taste(found: re.Match[str]) -> str:
+    """The taste of now, and what led to it: "my husband Paulo made me listen"."""
+    cause = re.sub(r"^\W*(?:until|till|when|because|so|before|but|and|as)\b\s*", "", found["until"], flags=re.IGNORECASE).strip()
+    return f"{found['lead']}{cause}{'. ' if cause else ''}I {found['verb']} {found['thing']}"
+
+
+def _became(found: re.Match[str]) -> str:
+    """What somebody became, if it is an occupation."""
+    job = re.sub(r"^(?:an?|the) (?:new )?", "", found["job"], flags=re.IGNORECASE)
+    if not is_occupation(job):
+        return found.group()
+    return "I'm " if found["job"] != job else "I'm a "
+
+
 def _pastime(found: re.Match[str]) -> str:
     """What is done at a recurring time as a habit: "Wednesdays are for choir"."""
     thing = found["thing"]
@@ -125,7 +141,7 @@ _FORMS: Final = (
     (
         rf"{_BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
         rf"|are)\b)[a-z]+){{0,2}}|fave|go-to(?: [a-z]+)?"
-        r"|hobby|hobbies))\s*(?:\?|:|\s[–—-])\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)",
+        r"|hobby|hobbies|guilty pleasure|comfort food|comfort show|passion|obsession|thing))\s*(?:\?|:|\s[–—-])\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)",
         r"\g<lead>My \g<label> is ",
     ),
     (
@@ -151,9 +167,41 @@ _FORMS: Final = (
         r"\g<lead>My \g<label> is called \g<thing>",
     ),
     (
-        r"\b(?P<own>(?:my|our) (?:job|flat|house|home|place|boss|favou?rite \w+|hobby|diet|trade|passion))['’]s"
-        r" (?=(?:in|a|an|the|at|on|not|now|still|always)?\b)",
+        r"\b(?P<own>(?!(?:it|that|there|here|what|who|he|she|let|how|where|when|why|this|one|name)\b)[a-z]{3,})['’]s (?=(?:an?|the|my|our|off|out|not"
+        r"|no|always|really|just|so|too|what|where|how|in|on|at|now|still|definitely|basically|absolutely|kind of|pretty much)\b)",
         r"\g<own> is ",
+    ),
+    # a change of taste: "I never liked jazz, but now I adore it"
+    (
+        rf"{_BEGIN}(?:i )?(?:used to|never|could never|did ?n['’]?t|did not)(?: really| even| use to)? (?:like|love|hate|liked|loved|hated|stand"
+        r"|enjoy|enjoyed|dislike|loathe|detest|detested|eat|drink) (?P<thing>(?!(?:it|them|that|this|him|her|you|the|my)\b)[a-z][\w'’-]*(?: (?!(?:but|and|until|till|when"
+        r"|because|so|before|as|at|in|for|now)\b)[\w'’-]+){0,2})\b(?P<until>[^.!?\n]*?)[,;:–—-]*\s+(?:but |and |so )*(?:now |these days |nowadays )?(?:i )?(?:now |really |absolutely |just )*"
+        rf"(?P<verb>{any_of(LIKING, DISLIKING)}|can['’]?t get enough of) (?:it|them)\b",
+        _changed_taste,
+    ),
+    # a time between a verb and its complement: "I live since three years in Malmö"
+    (
+        r"\b(?P<act>(?:i|we) (?:live|work|study|teach|play|learn|stay|do|go))(?: already)? (?:since|for)(?: already| about| over| almost)?"
+        rf" (?:\d{{4}}|(?:\w+ )?(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|some|several|few) {_UNIT}"
+        r"|my (?:childhood|birth|youth)|last \w+|(?-i:[A-Z])\w+)(?: already| now| ago)? (?=(?:in|as|at|like|on|with|for|to|the|an?)\b)",
+        r"\g<act> ",
+    ),
+    # what one became
+    (
+        rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally |since )*(?:gave up|given up|left|quit|swapped|traded|packed in) [^.,;!?\n]{{2,40}}? (?:to become|and became"
+        rf"|and retrained as|to be|to train as|for|and now work as) (?=(?P<job>an? [a-z][\w'’ -]{{2,30}}?)(?:\s*[.,;!]|$|\s+(?:and|but|in|at|because|last|when)\b))",
+        _became,
+    ),
+    (
+        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )*(?:went|gone|moved|switched|progressed) from (?:being )?(?:an? )?[a-z][\w-]*(?: [a-z][\w-]*)?"
+        r" to (?:being )?(?=(?P<job>(?:an? )?[a-z][\w-]*(?: (?!(?:in|at|and|but|because|over|after|within|last)\b)[a-z][\w-]*)?)"
+        r"(?:\s*[.,;!]|$|\s+(?:in|at|and|but|because|over|after|within|last)\b))",
+        _became,
+    ),
+    (
+        r"\b(?:i|we)(?:['’]ve| have|['’]m| am)? (?:just |recently |finally |now )*(?:been |got |was |were )(?:just |recently |finally )*(?:made|promoted to|appointed(?: as)?|named"
+        r"|elected(?: as)?) (?=(?P<job>(?:an? |the )?(?:new )?[a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$|\s+(?:at|of|in|for|after|last|this|and|today|yesterday)\b))",
+        _became,
     ),
     # a doubled subject, and attitudes that leave the truth as it is
     (rf"{_BEGIN}(?:me personally|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
