@@ -297,7 +297,7 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         r" dente|neat|spicy|without \w+|with (?!me\b|you\b)\w+))\b",
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
-    (rf"{_IS_I} {_EVER}(?:more|less not|rather more) (?:of )?an? {THING} than (?:of )?an? {WORD}(?: {WORD})?(?: (?:person|man|woman|guy|girl)|{END})", PREFER),
+    (rf"{_IS_I} {_EVER}(?:rather )?more (?:of )?an? {PASTIME}(?: person)? than (?:of )?an? {WORD}\b", PREFER),
     (rf"^{THING} over (?!{POINTERS}\b){WORD}(?: {WORD})?$", PREFER),
     (rf"{_IS_I} {_EVER}(?:on )?team {PASTIME}{END}", LIKE),
     # the writer rejects
