@@ -107,7 +107,7 @@ HABIT_ACTS: Final[tuple[str, ...]] = (
     rf" much|too much) (?!(?:emails?|mistakes|errors|messages|docs|logs|reports|code|this|that|it|you)\b){_REST}",
 )
 """Acts that are a habit whenever they are done."""
-ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:smoke|drink|vape|gamble)"
+ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:(?:even|ever|really|actually) )?(?:smoke|drink|vape|gamble)"
 OFTEN_ACTS: Final[tuple[str, ...]] = (rf"{_HOBBIES} {_REST}", rf"{_USUAL} {_REST}")
 """Acts that are a habit with a word of how often."""
 OFTEN: Final = _OFTEN

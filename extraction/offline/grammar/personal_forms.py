@@ -208,6 +208,12 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(work.SECTORS)),
     form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(work.PRESENT_ACTS)}\b|i\s+{PRESENT}))", job=True),
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
+    form(
+        Field.OCCUPATION,
+        "<I> work <time>?",
+        rf"(?:at|for|in) (?:an?|the|our|my (?:[a-z]+['’]?s))(?: (?!{any_of(work.NO_WORKPLACES)}\b)(?!{values.STOP}\b)[a-z][\w'’-]*){{1,4}}",
+        rf"(?:(?=\s+(?:downtown|uptown|nearby|there|here|of|as)\b)|{values.CLAUSE_END})(?!\s+(?:until|when|if|tomorrow|today|tonight)\b)",
+    ),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired", "between jobs"))),

@@ -26,7 +26,7 @@ _OR_ALSO: Final = (
 _LIKED: Final = (
     rf"(?:{_MOST}{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}"
     rf"|(?:any|every)thing (?:(?:with|from|made of) {values.PHRASE}|[a-z]{{3,}}(?:ed|y|ish|ous)\b))"
-    rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)to) {values.PHRASE}))?"
+    rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)(?:to|for)) {values.PHRASE}))?"
 )
 _TASTES: Final = (
     form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),
@@ -41,7 +41,12 @@ _TASTES: Final = (
     form(Field.LIKE, "<big> fan of", values.PHRASE),
     form(Field.LIKE, "nothing beats|tops", values.PHRASE),
     form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(tastes.PERSON_OF), r"(?=\s+person\b)"),
-    form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(tastes.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
+    form(
+        Field.LIKE,
+        "<I> love|like|prefer",
+        rf"to (?!{any_of(tastes.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"
+        rf"(?:\s+(?:to|in|on|at|with|for|by|around) (?!(?:it|this|that|them|you|him|her|me|do|be)\b){values.PHRASE})?",
+    ),
     form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE + values.AND_ALSO),
     form(
         Field.LIKE,
@@ -192,7 +197,7 @@ _ACTS: Final = (
     *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
     *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
     form(Field.HABIT, "<I>", rf"{OFTEN} (?!{NO_HABITS}\b)[a-z]{{2,}} (?:(?!{values.STOP}\b)[\w'’-]+ ){{1,4}}?{EVERY}", _HABIT_END),
-    form(Field.HABIT, "<I>", rf"(?!{NO_HABITS}\b){PRESENT} (?:(?!{_NOT_IN_HABITS}\b)[\w'’-]+ ){{0,6}}?{REGULARLY}", _HABIT_END),
+    form(Field.HABIT, "<I>", rf"(?!{NO_HABITS}\b){PRESENT} (?:(?!{_NOT_IN_HABITS}\b)[\w'’-]+ ){{1,6}}?{REGULARLY}", _HABIT_END),
     form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
     form(

@@ -169,7 +169,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (rf"{LEAD}(?P<thing>\w+ing [\w '’-]{{2,40}}?) is what i do for (?:a living|work|money){END}", r"\g<lead>My job is \g<thing>"),
     (
-        rf"{LEAD}(?P<thing>{_NOUNS}) (?:is|are|has always been|have always been)(?: (?:definitely|still|always|absolutely|probably no))?"
+        rf"{LEAD}(?P<thing>{_NOUNS}) (?:is|are|has become|have become|has always been|have always been)(?: (?:definitely|still|always|absolutely|probably no))?"
         rf" (?:one of |some of |among )?my (?:(?:absolute|all-time|all time|big|only|new|biggest|greatest|very) )*{_CHERISHED}{END}",
         r"\g<lead>I like \g<thing>",
     ),

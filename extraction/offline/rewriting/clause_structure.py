@@ -10,8 +10,9 @@ from typing import Final
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
 from extraction.offline.grammar.acts import NO_HABITS, PRESENT, REGULARLY
+from extraction.offline.grammar.value_patterns import PLACE_NAME
 from extraction.offline.words.occupations import is_occupation
-from extraction.offline.words.people import RELATIVES
+from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
 from extraction.offline.words.tastes import DIETS, DISLIKING, FOODS, LIKING
 from memory.texts.prefiltered_patterns import Rewrites, compiled
 
@@ -63,6 +64,9 @@ _TIME: Final = (
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
 _DAYS: Final = r"(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends|evenings|mornings)(?: (?:night|evening|morning))?s?)"
+_ACTS: Final = {"teaching": "teach", "repairing": "repair", "selling": "sell", "designing": "design", "running": "run", "managing": "manage", "driving": "drive"}
+"""Acts of trades by their participles."""
+_FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 _PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
 _ACTED: Final = rf"(?P<stated>(?:i|we) (?!{NO_HABITS}\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
@@ -145,7 +149,7 @@ _FORMS: Final = (
         r"\g<lead>My \g<label> is ",
     ),
     (
-        rf"{_BEGIN}favou?rite (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
+        rf"{_BEGIN}fav(?:ou?rite|e)? (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
         rf" \w+){{0,3}}\s*(?:, (?:obviously|always|of course|no contest|hands down|every time))?[.!]*\s*$)",
         r"\g<lead>My favourite \g<label> is ",
     ),
@@ -185,6 +189,26 @@ _FORMS: Final = (
         rf" (?:\d{{4}}|(?:\w+ )?(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|some|several|few) {_UNIT}"
         r"|my (?:childhood|birth|youth)|last \w+|(?-i:[A-Z])\w+)(?: already| now| ago)? (?=(?:in|as|at|like|on|with|for|to|the|an?)\b)",
         r"\g<act> ",
+    ),
+    # where one lives, in contrast to others or to a former home
+    (
+        rf"(?P<others>{_BEGIN}(?:my |our )?{_FAMILY}(?:['’]s| is| are| lives?| live)(?: still| both| all| now)* in (?-i:[A-ZÀ-Þ])[^.!?\n]*?)(?:[,;]| but| and|[,;] and|[,;] but)"
+        r" (?:i['’]?m|i am)(?: still| now| here| back)* in (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?:\s*[.,;!]|$| (?:with|now|since|for|and)\b))",
+        r"\g<others>. I live in ",
+    ),
+    (
+        rf"{_BEGIN}(?:no longer|not)(?: living| based)? in {PLACE_NAME}(?: any ?more| now)?[\s,;:–—-]+(?:(?:but|it['’]s|in|now|we['’]re in|i['’]m in)\s+)*(?=(?-i:[A-ZÀ-Þ]))",
+        r"\g<lead>I live in ",
+    ),
+    # what the sentence before it amounts to: "I do eat fish, so pescatarian really"
+    (
+        rf",? so (?:(?:more|i['’]m|basically|technically|strictly|really|of an?|an?|i guess) )*(?P<diet>{any_of(DIETS)}),?(?: really| then| technically| i guess)?(?=\s*(?:[.,;!]|$))",
+        r". I'm \g<diet>",
+    ),
+    # a second act in the participle: "I'm up in Tromsø, teaching geography"
+    (
+        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{3,60}}?),? (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
+        lambda found: f"{found['first']}. For a living I {_ACTS[found['act'].lower()]} ",
     ),
     # what one became
     (

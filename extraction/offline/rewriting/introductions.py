@@ -75,6 +75,7 @@ _REWRITES: Final = Rewrites(
             r"my name is \g<name>",
         ),
         (r"\bwhat(?:['’]s| is) your name\?\s+mine(?:['’]s| is) (?=(?-i:[A-ZÀ-Þ]))", "My name is "),
+        (rf"^\W*(?:{_GREETS}[\s,!.]+)?(?:it['’]?s|it is) me,? {_NAME}(?=\s*(?:[.,!—–-]|$))", r"Hi, I'm \g<name>"),
         # a name to be used
         (rf"^\W*(?:{_GREETS}[\s,!.]+)you (?:can|may) (?:just )?use {_NAME}(?=\s*[.!]|\s*$)", r"Call me \g<name>"),
         (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
@@ -341,7 +342,9 @@ def _as_introduction(found: re.Match[str]) -> str:
         statement = _statement_of(part) or _job_of(part) or _taste_of(part)
         known += statement is not None or _OF_STATUS.fullmatch(part) is not None
         if statement is None and _OF_STATUS.fullmatch(part) is None:
-            return found.group()
+            if not found["here"] or not known:
+                return found.group()
+            statement = part[0].upper() + part[1:]  # "Ravi here, locksmith, born in Jaipur"
         statements += [statement] if statement is not None else []
     if not is_name(found["name"]) or known < (1 if found["here"] else _FEWEST_KNOWN):
         return found.group()
