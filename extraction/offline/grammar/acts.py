@@ -63,11 +63,11 @@ REGULARLY: Final = (
     r"|summer|winter|spring|autumn|fall|lunchtime|christmas|easter|\w+day)"
     r"|(?:once|twice|three times|four times|five times|\w+ times|a few times|a couple of times) (?:a|per)"
     r" (?:day|week|month|year)|daily|weekly|most days"
-    rf"|(?:(?:on |at |most ){_DAYS}|{_DAYS} and {_DAYS})(?:(?:,| and|, and) (?:on )?{_DAYS})*)"
+    rf"|(?:(?:on |on the |at |most ){_DAYS}|{_DAYS} and {_DAYS})(?:(?:,| and|, and) (?:on )?{_DAYS})*)"
 )
 """Says of any act that it is a habit."""
 _EVERY: Final = (
-    rf"(?:{REGULARLY}|{_DAYS}|in (?:my )?(?:spare|free) time|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
+    rf"(?:{REGULARLY}|{_DAYS}|a lot|regularly|religiously|all the time|whenever (?:i|we) can|in (?:my )?(?:spare|free) time|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
     r"|on the (?:train|bus|commute|way to work)|in (?:the )?(?:summer|winter|spring|autumn)|all year round)"
 )
 _USUAL: Final = any_of(

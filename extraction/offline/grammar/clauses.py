@@ -97,7 +97,7 @@ _SUBJECTS: Final = (
 _CONJUNCTIONS: Final = any_of(
     listed("""
     and since, and, but, so, because, cause, cuz, cos, though, although, while, whereas, plus, and yes, and also, and because,
-    however, &, given that, seeing as
+    however, &, given that, seeing as, now that
 """)
 )
 _BEFORE_SUBJECT: Final = any_of(

@@ -107,7 +107,7 @@ _GRADE: Final = (
 )
 """A school year: "third grade", "year 5", "7th graders"."""
 _OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
-_FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
+_FOR_A_LIVING: Final = r"(?=\s+(?:professionally\b|by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _ROLES_OF_AN_EVENING: Final = "".join(rf"(?<!\b{each})" for each in work.ROLES_OF_AN_EVENING)
 _BARE_JOB: Final = (
     r"(?!(?:not|no|a|an|the|my|your|his|her|our|becoming|playing|being|just|only|also|still|now|hardly|barely"
@@ -224,6 +224,7 @@ _OCCUPATIONS: Final = (
         r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|of|part-time"
         r"|full-time|nights|days|mostly|these|here|with|to|up|across)\b)",
     ),
+    form(Field.OCCUPATION, "<I_am> a|an", r"(?:[a-z]+ ){1,2}(?:major|undergrad|undergraduate)", values.CLAUSE_END),
     form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )

@@ -44,8 +44,9 @@ _TASTES: Final = (
     form(
         Field.LIKE,
         "<I> love|like|prefer",
-        rf"to (?!{any_of(tastes.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"
-        rf"(?:\s+(?:to|in|on|at|with|for|by|around) (?!(?:it|this|that|them|you|him|her|me|do|be)\b){values.PHRASE})?",
+        rf"to (?:(?!{any_of(tastes.TALKING)}\b)[a-z]+|listen(?= to\b)|go(?= (?:to (?!{values.STOP}\b)|[a-z]+ing\b)))"
+        rf"(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"
+        rf"(?:\s+(?:to|in|on|at|with|for|by|around) (?!(?:it|this|that|them|you|him|her|me|do|be|much|see|get|know)\b){values.PHRASE})?",
     ),
     form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE + values.AND_ALSO),
     form(
@@ -59,13 +60,13 @@ _TASTES: Final = (
         Field.LIKE,
         "<I_am> <a> <big>?",
         rf"(?!{any_of(tastes.DEGREES, tastes.FERVOUR)}\b)[a-z]+(?:\s[a-z]+)?",
-        r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but)\b))",
+        r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but|i|we|who|since|too|myself|because)\b))",
     ),
     form(
         Field.LIKE,
         "",
         rf"(?!(?:my|our|your|his|her|their)\b)(?:{values.NAME}|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?))",
-        r"(?=\s+(?:is|are)\s+my\s+(?:all-time\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
+        r"(?=\s+(?:is|are|has become|have become|became|has always been)\s+my\s+(?:(?:all-time|new|absolute)\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
     ),
     form(
         Field.DISLIKE,

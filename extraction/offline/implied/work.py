@@ -234,6 +234,10 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         r" [a-z]+){0,2}?)(?= (?:in|at|for) | *[.,;!]|$)(?! up\b)",
         r"For a living I \g<x>",
     ),
+    (
+        rf"\b(?:(?:at|from|to|in|of|near|outside) )?(?P<x>(?:the|a|an) (?:(?!(?:new|old|big|whole)\b)[a-z-]+ ){{0,2}}?{_PLACES}) where i(?: now| still)? work\b(?!ed)",
+        r"In my job I work at \g<x>",
+    ),
     # by its name
     (r"^[1-6]\d,? (?:[a-z]+, )?(?P<x>[a-z][a-z -]{2,30}?)(?=,| from\b| in\b| at\b|$)", _a_job),
     (rf"^(?:speaking|talking|writing|saying this|coming) as an? {_JOB}(?=,)", _a_job),

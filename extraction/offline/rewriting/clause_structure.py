@@ -9,7 +9,7 @@ from typing import Final
 
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
-from extraction.offline.grammar.acts import NO_HABITS, PRESENT, REGULARLY
+from extraction.offline.grammar.acts import PRESENT, REGULARLY
 from extraction.offline.grammar.value_patterns import PLACE_NAME
 from extraction.offline.words.occupations import is_occupation
 from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
@@ -69,7 +69,7 @@ _ACTS: Final = {"teaching": "teach", "repairing": "repair", "selling": "sell", "
 _FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 _PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
-_ACTED: Final = rf"(?P<stated>(?:i|we) (?!{NO_HABITS}\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
+_ACTED: Final = rf"(?P<stated>(?:i|we) (?!(?:am|is|are|feel|need|want|have to|can|could|should|think|know|get|wish|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
 """An act in the simple present, which a recurring time before it makes a habit."""
 _CLOSE: Final = any_of(RELATIVES)
 _PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})
@@ -242,6 +242,7 @@ _FORMS: Final = (
         r"|funny thing is|i hate to say it,? but|unpopular opinion|hot take|confession|guilty|same here|fun fact"
         r"|don['’]t judge me,? but|say what you like,? but"
         r"|i['’]d say|i would say|i guess you could say|i suppose you could say|it['’]s fair to say|put it this way|let['’]s just say"
+        r"|(?:although |but |well )?now that(?=\s)"
         r"|if i['’]m honest|if i am honest|to tell (?:you )?the truth|between you and me|if you must know|don['’]t get me wrong)"
         r"(?: that)?[\s,:—–-]+(?=(?:i|i['’]m|im|i['’]ve|my|we|we['’]re)\b)",
         r"\g<lead>",
