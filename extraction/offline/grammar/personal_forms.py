@@ -6,7 +6,7 @@ from extraction.offline.grammar import value_patterns as values
 from extraction.offline.grammar.acts import PRESENT, TRADE_ACTS
 from extraction.offline.grammar.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
 from extraction.offline.grammar.patterns import any_of
-from extraction.offline.words import homes, people, work
+from extraction.offline.words import clauses, homes, people, work
 
 _NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|btw|by the way|i\b|im\b|and\b|but\b))"
 _LOWER_NAME: Final = (
@@ -211,7 +211,7 @@ _OCCUPATIONS: Final = (
     form(
         Field.OCCUPATION,
         "<I> work <time>?",
-        rf"(?:at|for|in) (?:an?|the|our|my (?:[a-z]+['’]?s))(?: (?!{any_of(work.NO_WORKPLACES)}\b)(?!{values.STOP}\b)[a-z][\w'’-]*){{1,4}}",
+        rf"(?:at|for|in) (?:an?|the|our|my (?:[a-z]+['’]?s))(?: (?!{any_of(work.NO_WORKPLACES, clauses.ADJUNCTS)}\b)(?!{values.STOP}\b)[a-z][\w'’-]*){{1,4}}",
         rf"(?:(?=\s+(?:downtown|uptown|nearby|there|here|of|as)\b)|{values.CLAUSE_END})(?!\s+(?:until|when|if|tomorrow|today|tonight)\b)",
     ),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
@@ -224,7 +224,7 @@ _OCCUPATIONS: Final = (
         r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|of|part-time"
         r"|full-time|nights|days|mostly|these|here|with|to|up|across)\b)",
     ),
-    form(Field.OCCUPATION, "<I_am> a|an", r"(?:[a-z]+ ){1,2}(?:major|undergrad|undergraduate)", values.CLAUSE_END),
+    form(Field.OCCUPATION, "<I_am> a|an", r"(?:[a-z]+ ){1,2}?(?:major|undergrad|undergraduate)", values.CLAUSE_END),
     form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )

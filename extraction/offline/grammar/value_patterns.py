@@ -38,7 +38,9 @@ LIST: Final = (
     rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b)(?!{_NEXT_VERB}){PHRASE})?"
 )
 NAME: Final = rf"(?:(?:(?:Dr|Prof)\.?|(?-i:Mr|Mrs|Ms|Mx|Miss)[.{DOT}]?) )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,3}}"
-_COUNTRY: Final = r"(?:the\s+(?:united states|usa?|uk|united kingdom|netherlands|philippines|czech republic|uae|emirates|bahamas|maldives)\b)"
+_COUNTRY: Final = (
+    r"(?:the\s+(?:united states|usa?|uk|united kingdom|netherlands|philippines|czech republic|uae|emirates|bahamas|maldives)\b)"
+)
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
 _NO_PLACE: Final = (
     r"(?:that|this|these|those|his|her|their|your|every|any|some|its|a|an|my|our|the|near|in|at|on|by|next|close"
@@ -55,9 +57,7 @@ _WITH_STATE: Final = (
     rf"(?:{PLACE_NAME}|(?-i:(?!{_NO_PLACE}\b){_LOWER_WORD}(?:\s+(?!{STOP}\b){_LOWER_WORD}){{0,2}}?)),?\s+(?-i:{STATES}|{_STATES_AT_END})\b"
 )
 """A town with a state or a country in short, as people type them: "austin tx"."""
-PLACE: Final = (
-    rf"(?:{_WITH_STATE}|{_COUNTRY}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
-)
+PLACE: Final = rf"(?:{_WITH_STATE}|{_COUNTRY}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
 JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"

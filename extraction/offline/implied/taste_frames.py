@@ -17,7 +17,6 @@ from extraction.offline.grammar.thing_patterns import (
     LOVE,
     PASTIME,
     PLACED,
-    POINTERS,
     PREFER,
     STOP,
     THING,
@@ -298,7 +297,6 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
     (rf"{_IS_I} {_EVER}(?:rather )?more (?:of )?an? {PASTIME}(?: person)? than (?:of )?an? {WORD}\b", PREFER),
-    (rf"^{THING} over (?!{POINTERS}\b){WORD}(?: {WORD})?$", PREFER),
     (rf"{_IS_I} {_EVER}(?:on )?team {PASTIME}{END}", LIKE),
     # the writer rejects
     (rf"^(?:literally |really |please |absolutely )*anything (?:but|except|apart from|other than) {PASTIME}(?:,? please)?{END}", DISLIKE),

@@ -185,7 +185,6 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         rf"(?P<x>(?:[a-z]+ )?[a-z]{{3,}}(?:er|ist|or)){END}",
         _loved,
     ),
-
     (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", DISLIKE),
     (
         rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited"

@@ -130,7 +130,9 @@ _PERFECT: Final = {
     "delivered": "deliver", "trained": "train", "farmed": "farm", "laid": "lay", "installed": "install", "restored": "restore",
 }  # fmt: skip
 """Verbs of trades by their past participles."""
-_UP_TO_NOW: Final = r"(?:(?:ever )?since\b|for (?:the (?:last|past) )?(?:[\w-]+ ){0,2}?(?:years|decades|ages)\b|all my life\b|these (?:last|past) )"
+_UP_TO_NOW: Final = (
+    r"(?:(?:ever )?since\b|for (?:the (?:last|past) )?(?:[\w-]+ ){0,2}?(?:years|decades|ages)\b|all my life\b|these (?:last|past) )"
+)
 
 
 def _lasting(found: re.Match[str]) -> str:
@@ -142,7 +144,9 @@ def _engaged(found: re.Match[str]) -> str | None:
     return None if found["v"].lower() == "volunteering" else f"In my job I work {found['x']}"
 
 
-_ORGANISATION: Final = r"(?:(?:the|an?|our|my) )?(?!(?:all|it|this|that|least|first|last|present)\b)[\w'’&-]+(?: (?!is\b|has\b|was\b)[\w'’&-]+){0,3}?"
+_ORGANISATION: Final = (
+    r"(?:(?:the|an?|our|my) )?(?!(?:all|it|this|that|least|first|last|present)\b)[\w'’&-]+(?: (?!is\b|has\b|was\b)[\w'’&-]+){0,3}?"
+)
 _LASTS: Final = (
     r"(?:is(?! (?:over|gone|up for|advertised|open|mine if|starting|still open|to be)\b)|isn['’]t|has been|keeps|means|suits|pays|lets"
     r"|comes with|involves|gets|makes|gives|leaves|takes|needs|requires|feels|turns out|turned out|beats|can be|hasn['’]t|doesn['’]t"

@@ -64,7 +64,15 @@ _TIME: Final = (
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
 _DAYS: Final = r"(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends|evenings|mornings)(?: (?:night|evening|morning))?s?)"
-_ACTS: Final = {"teaching": "teach", "repairing": "repair", "selling": "sell", "designing": "design", "running": "run", "managing": "manage", "driving": "drive"}
+_ACTS: Final = {
+    "teaching": "teach",
+    "repairing": "repair",
+    "selling": "sell",
+    "designing": "design",
+    "running": "run",
+    "managing": "manage",
+    "driving": "drive",
+}
 """Acts of trades by their participles."""
 _FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
@@ -207,7 +215,7 @@ _FORMS: Final = (
     ),
     # a second act in the participle: "I'm up in Tromsø, teaching geography"
     (
-        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{3,60}}?),? (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
+        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{0,30}}? in (?-i:[A-ZÀ-Þ])[^.!?,\n]{{2,30}}?), (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
         lambda found: f"{found['first']}. For a living I {_ACTS[found['act'].lower()]} ",
     ),
     # what one became
