@@ -48,7 +48,7 @@ _PREFIXES: Final = {
 }
 """How the lines of a field with several kinds of fact begin."""
 _ANIMAL_DIETS: Final = frozenset(
-    "vegan vegetarian veggie pescatarian pescetarian flexitarian omnivore carnivore plant-based fruitarian".split()
+    ["vegan", "vegetarian", "veggie", "pescatarian", "pescetarian", "flexitarian", "omnivore", "carnivore", "plant-based", "fruitarian"]
 )
 """Diets of which one has one at a time."""
 _RELATIONS: Final = {

@@ -67,7 +67,8 @@ REGULARLY: Final = (
 )
 """Says of any act that it is a habit."""
 _EVERY: Final = (
-    rf"(?:{REGULARLY}|{_DAYS}|a lot|regularly|religiously|all the time|whenever (?:i|we) can|in (?:my )?(?:spare|free) time|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
+    rf"(?:{REGULARLY}|{_DAYS}|a lot|regularly|religiously|all the time|whenever (?:i|we) can|in (?:my )?(?:spare|free) time"
+    rf"|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
     r"|on the (?:train|bus|commute|way to work)|in (?:the )?(?:summer|winter|spring|autumn)|all year round)"
 )
 _USUAL: Final = any_of(

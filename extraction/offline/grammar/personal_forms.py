@@ -211,7 +211,8 @@ _OCCUPATIONS: Final = (
     form(
         Field.OCCUPATION,
         "<I> work <time>?",
-        rf"(?:at|for|in) (?:an?|the|our|my (?:[a-z]+['’]?s))(?: (?!{any_of(work.NO_WORKPLACES, clauses.ADJUNCTS)}\b)(?!{values.STOP}\b)[a-z][\w'’-]*){{1,4}}",
+        rf"(?:at|for|in) (?:an?|the|our|my (?:[a-z]+['’]?s))(?:"
+        rf" (?!{any_of(work.NO_WORKPLACES, clauses.ADJUNCTS)}\b)(?!{values.STOP}\b)[a-z][\w'’-]*){{1,4}}",
         rf"(?:(?=\s+(?:downtown|uptown|nearby|there|here|of|as)\b)|{values.CLAUSE_END})(?!\s+(?:until|when|if|tomorrow|today|tonight)\b)",
     ),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),

@@ -66,7 +66,8 @@ _TASTES: Final = (
         Field.LIKE,
         "",
         rf"(?!(?:my|our|your|his|her|their)\b)(?:{values.NAME}|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?))",
-        r"(?=\s+(?:is|are|has become|have become|became|has always been)\s+my\s+(?:(?:all-time|new|absolute)\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
+        r"(?=\s+(?:is|are|has become|have become|became|has always been)\s+my\s+(?:(?:all-time|new"
+        r"|absolute)\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
     ),
     form(
         Field.DISLIKE,

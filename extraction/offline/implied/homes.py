@@ -199,7 +199,8 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
         unless_trip,
     ),
     (
-        rf"^(?:the|this) (?:[a-z-]+ )?{any_of(DWELLINGS)} in {_PLACE}(?= [^.!?]*\b(?:it['’]s (?:ours|mine|home)|is (?:ours|mine)|i (?:live|rent)"
+        rf"^(?:the|this) (?:[a-z-]+ )?{any_of(DWELLINGS)} in {_PLACE}(?= [^.!?]*\b(?:it['’]s (?:ours|mine|home)|is (?:ours"
+        rf"|mine)|i (?:live|rent)"
         r"|we (?:live|rent)|my (?:neighbours?|landlord|flatmates?))\b)",
         unless_away,
     ),

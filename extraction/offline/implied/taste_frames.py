@@ -164,7 +164,8 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         LOVE,
     ),
     (
-        rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) (?:the )?{PASTIME}(?:{END}|(?= (?:at|in|during|a few|last|late|two)\b))",
+        rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) (?:the )?{PASTIME}(?:{END}|(?= (?:at|in|during"
+        rf"|a few|last|late|two)\b))",
         LIKE,
     ),
     (rf"{_I} {_NEEDS} (?:without|before) {_SOME}{PASTIME}{END}", LIKE),

@@ -175,12 +175,14 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
     ),
     # agent nouns: "not much of a drinker", "a keen gardener"
     (
-        rf"^(?:i['’]?m|i am|i was|never been|i['’]ve been|i['’]ve never been) (?:really )?(?:not|never)? ?(?:much of an?|(?:really )?(?:a|an)"
+        rf"^(?:i['’]?m|i am|i was|never been|i['’]ve been|i['’]ve never been) (?:really )?(?:not|never)? ?(?:much of an?"
+        rf"|(?:really )?(?:a|an)"
         rf" (?:big|great|huge|natural)) (?P<x>[a-z]{{3,}})er{END}",
         _unloved,
     ),
     (
-        r"^(?:i['’]?m|i am|i['’]ve always been|i have always been) (?:(?:such|just|quite|still|also|rather) )*(?:an? )(?:(?:keen|avid|passionate|serious|amateur"
+        r"^(?:i['’]?m|i am|i['’]ve always been|i have always been) (?:(?:such|just|quite|still|also|rather) )*(?:an?"
+        r" )(?:(?:keen|avid|passionate|serious|amateur"
         r"|hobby|enthusiastic|dedicated|lifelong|big|obsessive|compulsive|weekend|recreational|casual|occasional|committed) )+"
         rf"(?P<x>(?:[a-z]+ )?[a-z]{{3,}}(?:er|ist|or)){END}",
         _loved,

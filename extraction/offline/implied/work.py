@@ -239,7 +239,8 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         r"For a living I \g<x>",
     ),
     (
-        rf"\b(?:(?:at|from|to|in|of|near|outside) )?(?P<x>(?:the|a|an) (?:(?!(?:new|old|big|whole)\b)[a-z-]+ ){{0,2}}?{_PLACES}) where i(?: now| still)? work\b(?!ed)",
+        rf"\b(?:(?:at|from|to|in|of|near|outside) )?(?P<x>(?:the|a|an) (?:(?!(?:new|old|big|whole)\b)[a-z-]+"
+        rf" ){{0,2}}?{_PLACES}) where i(?: now| still)? work\b(?!ed)",
         r"In my job I work at \g<x>",
     ),
     # by its name

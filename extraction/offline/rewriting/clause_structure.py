@@ -7,9 +7,9 @@ since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". 
 import re
 from typing import Final
 
+from extraction.offline.grammar.acts import PRESENT, REGULARLY
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
-from extraction.offline.grammar.acts import PRESENT, REGULARLY
 from extraction.offline.grammar.value_patterns import PLACE_NAME
 from extraction.offline.words.occupations import is_occupation
 from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
@@ -77,7 +77,8 @@ _ACTS: Final = {
 _FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 _PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
-_ACTED: Final = rf"(?P<stated>(?:i|we) (?!(?:am|is|are|feel|need|want|have to|can|could|should|think|know|get|wish|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
+_ACTED: Final = r"(?P<stated>(?:i|we) (?!(?:am|is|are|feel|need|want|have to|can|could|should|think|know|get|wish"
+rf"|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
 """An act in the simple present, which a recurring time before it makes a habit."""
 _CLOSE: Final = any_of(RELATIVES)
 _PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})
@@ -153,7 +154,8 @@ _FORMS: Final = (
     (
         rf"{_BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
         rf"|are)\b)[a-z]+){{0,2}}|fave|go-to(?: [a-z]+)?"
-        r"|hobby|hobbies|guilty pleasure|comfort food|comfort show|passion|obsession|thing))\s*(?:\?|:|\s[–—-])\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)",
+        r"|hobby|hobbies|guilty pleasure|comfort food|comfort show|passion|obsession|thing))\s*(?:\?|:|\s[–—-])\s+(?!(?:it"
+        r"|that|this|i|you|what|who|is|no|none)\b)",
         r"\g<lead>My \g<label> is ",
     ),
     (
@@ -179,15 +181,19 @@ _FORMS: Final = (
         r"\g<lead>My \g<label> is called \g<thing>",
     ),
     (
-        r"\b(?P<own>(?!(?:it|that|there|here|what|who|he|she|let|how|where|when|why|this|one|name)\b)[a-z]{3,})['’]s (?=(?:an?|the|my|our|off|out|not"
+        r"\b(?P<own>(?!(?:it|that|there|here|what|who|he|she|let|how|where|when|why|this|one|name)\b)[a-z]{3,})['’]s"
+        r" (?=(?:an?|the|my|our|off|out|not"
         r"|no|always|really|just|so|too|what|where|how|in|on|at|now|still|definitely|basically|absolutely|kind of|pretty much)\b)",
         r"\g<own> is ",
     ),
     # a change of taste: "I never liked jazz, but now I adore it"
     (
-        rf"{_BEGIN}(?:i )?(?:used to|never|could never|did ?n['’]?t|did not)(?: really| even| use to)? (?:like|love|hate|liked|loved|hated|stand"
-        r"|enjoy|enjoyed|dislike|loathe|detest|detested|eat|drink) (?P<thing>(?!(?:it|them|that|this|him|her|you|the|my)\b)[a-z][\w'’-]*(?: (?!(?:but|and|until|till|when"
-        r"|because|so|before|as|at|in|for|now)\b)[\w'’-]+){0,2})\b(?P<until>[^.!?\n]*?)[,;:–—-]*\s+(?:but |and |so )*(?:now |these days |nowadays )?(?:i )?(?:now |really |absolutely |just )*"
+        rf"{_BEGIN}(?:i )?(?:used to|never|could never|did ?n['’]?t|did not)(?: really| even| use to)? (?:like|love|hate"
+        rf"|liked|loved|hated|stand"
+        r"|enjoy|enjoyed|dislike|loathe|detest|detested|eat|drink) (?P<thing>(?!(?:it|them|that|this|him|her|you|the"
+        r"|my)\b)[a-z][\w'’-]*(?: (?!(?:but|and|until|till|when"
+        r"|because|so|before|as|at|in|for|now)\b)[\w'’-]+){0,2})\b(?P<until>[^.!?\n]*?)[,;:–—-]*\s+(?:but |and |so )*(?:now "
+        r"|these days |nowadays )?(?:i )?(?:now |really |absolutely |just )*"
         rf"(?P<verb>{any_of(LIKING, DISLIKING)}|can['’]?t get enough of) (?:it|them)\b",
         _changed_taste,
     ),
@@ -200,39 +206,48 @@ _FORMS: Final = (
     ),
     # where one lives, in contrast to others or to a former home
     (
-        rf"(?P<others>{_BEGIN}(?:my |our )?{_FAMILY}(?:['’]s| is| are| lives?| live)(?: still| both| all| now)* in (?-i:[A-ZÀ-Þ])[^.!?\n]*?)(?:[,;]| but| and|[,;] and|[,;] but)"
+        rf"(?P<others>{_BEGIN}(?:my |our )?{_FAMILY}(?:['’]s| is| are| lives?| live)(?: still| both| all| now)* in"
+        rf" (?-i:[A-ZÀ-Þ])[^.!?\n]*?)(?:[,;]| but| and|[,;] and|[,;] but)"
         r" (?:i['’]?m|i am)(?: still| now| here| back)* in (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?:\s*[.,;!]|$| (?:with|now|since|for|and)\b))",
         r"\g<others>. I live in ",
     ),
     (
-        rf"{_BEGIN}(?:no longer|not)(?: living| based)? in {PLACE_NAME}(?: any ?more| now)?[\s,;:–—-]+(?:(?:but|it['’]s|in|now|we['’]re in|i['’]m in)\s+)*(?=(?-i:[A-ZÀ-Þ]))",
+        rf"{_BEGIN}(?:no longer|not)(?: living| based)? in {PLACE_NAME}(?: any ?more| now)?[\s,;:–—-]+(?:(?:but|it['’]s|in"
+        rf"|now|we['’]re in|i['’]m in)\s+)*(?=(?-i:[A-ZÀ-Þ]))",
         r"\g<lead>I live in ",
     ),
     # what the sentence before it amounts to: "I do eat fish, so pescatarian really"
     (
-        rf",? so (?:(?:more|i['’]m|basically|technically|strictly|really|of an?|an?|i guess) )*(?P<diet>{any_of(DIETS)}),?(?: really| then| technically| i guess)?(?=\s*(?:[.,;!]|$))",
+        rf",? so (?:(?:more|i['’]m|basically|technically|strictly|really|of an?|an?|i guess) )*(?P<diet>{any_of(DIETS)}),?(?:"
+        rf" really| then| technically| i guess)?(?=\s*(?:[.,;!]|$))",
         r". I'm \g<diet>",
     ),
     # a second act in the participle: "I'm up in Tromsø, teaching geography"
     (
-        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{0,30}}? in (?-i:[A-ZÀ-Þ])[^.!?,\n]{{2,30}}?), (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
+        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{0,30}}? in"
+        rf" (?-i:[A-ZÀ-Þ])[^.!?,\n]{{2,30}}?), (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
         lambda found: f"{found['first']}. For a living I {_ACTS[found['act'].lower()]} ",
     ),
     # what one became
     (
-        rf"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally |since )*(?:gave up|given up|left|quit|swapped|traded|packed in) [^.,;!?\n]{{2,40}}? (?:to become|and became"
-        rf"|and retrained as|to be|to train as|for|and now work as) (?=(?P<job>an? [a-z][\w'’ -]{{2,30}}?)(?:\s*[.,;!]|$|\s+(?:and|but|in|at|because|last|when)\b))",
+        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally |since )*(?:gave up|given up|left|quit|swapped|traded"
+        r"|packed in) [^.,;!?\n]{2,40}? (?:to become|and became"
+        r"|and retrained as|to be|to train as|for|and now work as) (?=(?P<job>an? [a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$"
+        r"|\s+(?:and|but|in|at|because|last|when)\b))",
         _became,
     ),
     (
-        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )*(?:went|gone|moved|switched|progressed) from (?:being )?(?:an? )?[a-z][\w-]*(?: [a-z][\w-]*)?"
+        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )*(?:went|gone|moved|switched|progressed) from (?:being"
+        r" )?(?:an? )?[a-z][\w-]*(?: [a-z][\w-]*)?"
         r" to (?:being )?(?=(?P<job>(?:an? )?[a-z][\w-]*(?: (?!(?:in|at|and|but|because|over|after|within|last)\b)[a-z][\w-]*)?)"
         r"(?:\s*[.,;!]|$|\s+(?:in|at|and|but|because|over|after|within|last)\b))",
         _became,
     ),
     (
-        r"\b(?:i|we)(?:['’]ve| have|['’]m| am)? (?:just |recently |finally |now )*(?:been |got |was |were )(?:just |recently |finally )*(?:made|promoted to|appointed(?: as)?|named"
-        r"|elected(?: as)?) (?=(?P<job>(?:an? |the )?(?:new )?[a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$|\s+(?:at|of|in|for|after|last|this|and|today|yesterday)\b))",
+        r"\b(?:i|we)(?:['’]ve| have|['’]m| am)? (?:just |recently |finally |now )*(?:been |got |was |were )(?:just |recently "
+        r"|finally )*(?:made|promoted to|appointed(?: as)?|named"
+        r"|elected(?: as)?) (?=(?P<job>(?:an? |the )?(?:new )?[a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$|\s+(?:at|of|in|for|after"
+        r"|last|this|and|today|yesterday)\b))",
         _became,
     ),
     # a doubled subject, and attitudes that leave the truth as it is

@@ -254,7 +254,8 @@ _PREDICATE: Final = compiled(
     re.IGNORECASE,
 )
 _WITHOUT_VERB: Final = re.compile(
-    rf"^\W*(?:(?:{_GREETS}|new (?:member|user|joiner|here)(?: here)?)[\s,!.:—–-]+)*{_NAME}(?P<surname> (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?P<here> here)?"
+    rf"^\W*(?:(?:{_GREETS}|new (?:member|user|joiner|here)(?: here)?)[\s,!.:—–-]+)*{_NAME}(?P<surname>"
+    rf" (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?P<here> here)?"
     r"(?P<parts>(?:\s*[,/|·•]\s*[^,.!?:;/|·•\n]{1,40}?)+)(?P<end>[.!\n]|\s*$)",
     re.IGNORECASE,
 )
