@@ -57,8 +57,10 @@ _WITH_STATE: Final = (
     rf"(?:{PLACE_NAME}|(?-i:(?!{_NO_PLACE}\b){_LOWER_WORD}(?:\s+(?!{STOP}\b){_LOWER_WORD}){{0,2}}?)),?\s+(?-i:{STATES}|{_STATES_AT_END})\b"
 )
 """A town with a state or a country in short, as people type them: "austin tx"."""
-PLACE: Final = rf"(?:{_WITH_STATE}|{_COUNTRY}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?"
-rf"|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
+PLACE: Final = (
+    rf"(?:{_WITH_STATE}|{_COUNTRY}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?"
+    rf"|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
+)
 JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"
 _MODAL: Final = r"(?!(?-i:Will|May)\s+(?!is\b|was\b|has\b|and\b)[a-z]+(?<!s)\b)"

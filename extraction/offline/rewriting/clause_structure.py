@@ -77,8 +77,10 @@ _ACTS: Final = {
 _FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 _PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
-_ACTED: Final = r"(?P<stated>(?:i|we) (?!(?:am|is|are|feel|need|want|have to|can|could|should|think|know|get|wish"
-rf"|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
+_ACTED: Final = (
+    r"(?P<stated>(?:i|we) (?!(?:am|is|are|feel|need|want|have to|can|could|should|think|know|get|wish"
+    rf"|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
+)
 """An act in the simple present, which a recurring time before it makes a habit."""
 _CLOSE: Final = any_of(RELATIVES)
 _PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})

@@ -80,11 +80,10 @@ def with_form_as_statements(text: str) -> str:
 
 def _of_one_line(text: str) -> str:
     """A form in one line without a line before it: "Occupation: locksmith. Home: Aalst."."""
-    entries = [
-        _LINE.match(each) for each in re.split(r"(?<=\w)[.;|]\s+|, (?=[A-Z][a-z ]{2,20}:)", text.strip().rstrip(".")) if each.strip()
-    ]
-    stated = [each and not _OTHERS.search(each["label"]) and _statement_of(each["label"], each["value"]) for each in entries]
-    return " ".join(filter(None, stated)) if len(stated) >= _FEWEST_LINES and all(stated) else text
+    parts = re.split(r"(?<=\w)[.;|]\s+|, (?=[A-Z][a-z ]{2,20}:)", text.strip().rstrip("."))
+    entries = [found for each in parts if (found := _LINE.match(each)) is not None and not _OTHERS.search(found["label"])]
+    stated = [statement for each in entries if (statement := _statement_of(each["label"], each["value"])) is not None]
+    return " ".join(stated) if len(parts) == len(stated) >= _FEWEST_LINES else text
 
 
 def _statement_of(label: str, value: str) -> str | None:
