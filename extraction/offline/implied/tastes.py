@@ -168,7 +168,7 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
     # the writer is the subject
     (rf"^(?:i|we)? ?{_NOT_DO}(?:do|take|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
     (
-        r"^my (?:skin|stomach|tummy|guts?|body|system|eyes|nose|sinuses|head|hands|feet|knees|joints|ears|teeth|liver|nerves)"
+        r"^my (?:skin|system|eyes|nose|sinuses|head|hands|feet|knees|joints|ears|teeth|liver|nerves)"
         rf" (?:(?:{_NOT_DO}(?:do|take|handle|digest|process|like|tolerate|stand|bear|cope with)|hates?|rejects?|reacts? (?:badly )?to"
         rf"|rebels? against|objects? to)) (?:any |the )?{HARM}{END}",
         AVOID,

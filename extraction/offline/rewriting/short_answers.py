@@ -128,7 +128,7 @@ _ASKED_TRADE: Final = re.compile(
 )
 _NOW: Final = re.compile(
     r"^\W*(?i:no|nope|nah|not any ?more|no longer|actually)\W+(?:(?i:i['’]?m|i am|we['’]re|now|it['’]s|i live|i moved to|we moved to"
-    r"|in|just|back) )*(?P<rest>(?-i:[A-ZÀ-Þ])[^.,!?]{1,30}?)(?: (?i:these days|now|since|for|instead)\b.*|\s*[.,!].*)?$",
+    r"|in|just|back) )*(?P<rest>(?!(?:I|My|The|We|It|He|She|They|That)\b)[A-ZÀ-Þ].*)$",
     re.DOTALL,
 )
 
