@@ -7,19 +7,13 @@ since the baby", "My favourite? Pistachio" becomes "My favourite is pistachio". 
 import re
 from typing import Final
 
-from extraction.offline.grammar.acts import PRESENT, REGULARLY
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
-from extraction.offline.grammar.value_patterns import PLACE_NAME
-from extraction.offline.words.occupations import is_occupation
-from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
+from extraction.offline.rewriting.times_and_changes import BEGIN, CHANGE_RULES, stated_first
+from extraction.offline.words.people import RELATIVES
 from extraction.offline.words.tastes import DIETS, DISLIKING, FOODS, LIKING
 from memory.texts.prefiltered_patterns import Rewrites, compiled
 
-_BEGIN: Final = (
-    r"(?:^|(?<=[.!?\n]\s))(?P<lead>\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|hi|hello"
-    r"|hey|no|nope|hm+|as for)\b[\s,!.]*)*)"
-)
 _NO_TOPIC: Final = any_of(
     listed("""
     you, really, seriously, sure, right, ready, anyone, anybody, what, who, why, how, where, when, which, is, are, was, do, does, did,
@@ -29,7 +23,7 @@ _NO_TOPIC: Final = any_of(
 """)
 )
 _TOPIC: Final = compiled(
-    rf"{_BEGIN}(?P<topic>(?!{POINTERS}\b)(?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*(?:"
+    rf"{BEGIN}(?P<topic>(?!{POINTERS}\b)(?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*(?:"
     rf" (?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*){{0,2}})(?P<mark>\s*(?:\?+|…|\.\.\.|:|\s[–—-])|,)\s+"
     r"(?P<reaction>(?:(?:oh|ugh|ew+|yuck|yum|mm+|nah|no way|god|nope|yes|absolutely|bring it on|never|don['’]t get"
     r" me started|love it)[\s,!.]+)*"
@@ -63,32 +57,8 @@ _TIME: Final = (
 )
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
-_DAYS: Final = r"(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends|evenings|mornings)(?: (?:night|evening|morning))?s?)"
-_ACTS: Final = {
-    "teaching": "teach",
-    "repairing": "repair",
-    "selling": "sell",
-    "designing": "design",
-    "running": "run",
-    "managing": "manage",
-    "driving": "drive",
-}
-"""Acts of trades by their participles."""
-_FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
-_UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
-_PARTS_OF_DAYS: Final = rf"(?:{_DAYS[:-1]}|in the (?:mornings|evenings|afternoons)|at weekends))(?<=s)"
-_ACTED: Final = (
-    r"(?P<stated>(?:i|we) (?!(?:am|is|are|feel|need|want|have to|can|could|should|think|know|get|wish"
-    rf"|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
-)
-"""An act in the simple present, which a recurring time before it makes a habit."""
 _CLOSE: Final = any_of(RELATIVES)
 _PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})
-
-
-def _after(found: re.Match[str]) -> str:
-    """A statement with its time after it."""
-    return f"{found['lead']}{found['stated']} {found['time'][0].lower()}{found['time'][1:]}"
 
 
 def _nobody(found: re.Match[str]) -> str:
@@ -117,51 +87,21 @@ def _judged(found: re.Match[str]) -> str:
     return f"{found['lead']}I {verb} {found['thing'].lower()}"
 
 
-def _changed_taste(found: re.Match[str]) -> str:
-    """The taste of now, and what led to it: "my husband Paulo made me listen"."""
-    cause = re.sub(r"^\W*(?:until|till|when|because|so|before|but|and|as)\b\s*", "", found["until"], flags=re.IGNORECASE).strip()
-    return f"{found['lead']}{cause}{'. ' if cause else ''}I {found['verb']} {found['thing']}"
-
-
-def _became(found: re.Match[str]) -> str:
-    """What somebody became, if it is an occupation."""
-    job = re.sub(r"^(?:an?|the) (?:new )?", "", found["job"], flags=re.IGNORECASE)
-    if not is_occupation(job):
-        return found.group()
-    return "I'm " if found["job"] != job else "I'm a "
-
-
-def _pastime(found: re.Match[str]) -> str:
-    """What is done at a recurring time as a habit: "Wednesdays are for choir"."""
-    thing = found["thing"]
-    if not is_taste(thing):
-        return found.group()
-    time = f"{found['time'][0].lower()}{found['time'][1:]}"
-    on = "" if time.startswith(("on ", "every ", "most ", "at ", "once ", "twice ")) else "on "
-    return f"{found['lead']}I {'go' if thing.endswith('ing') else 'do'} {thing} {on}{time}"
-
-
 _FORMS: Final = (
     # a time or a cause before the subject
-    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", _after),
-    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|\b(?:and|but|so) ){_SINCE_CLAUSE.join(('(?P<time>', ')'))}, {_STATED}", _after),
-    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so) )(?P<time>{REGULARLY}|{_PARTS_OF_DAYS}),? {_ACTED}", _after),
-    (
-        rf"{_BEGIN}(?P<time>{REGULARLY}|{_DAYS}),? (?:it['’]s|is|are|means?) (?:always |usually |for |all about )*"
-        rf"(?P<thing>[a-z][\w'’-]*(?: [a-z][\w'’-]*)?)(?: (?:night|day|time|practice|training|class|evening))?"
-        r"(?=(?: for (?:me|us)\b[^.!?\n]*)?\s*(?:[.,;!]|$))",
-        _pastime,
-    ),
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", stated_first),
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|\b(?:and|but|so) ){_SINCE_CLAUSE.join(('(?P<time>', ')'))}, {_STATED}", stated_first),
+    *CHANGE_RULES,
     # a label of the writer's own
     (
-        rf"{_BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
+        rf"{BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
         rf"|are)\b)[a-z]+){{0,2}}|fave|go-to(?: [a-z]+)?"
         r"|hobby|hobbies|guilty pleasure|comfort food|comfort show|passion|obsession|thing))\s*(?:\?|:|\s[–—-])\s+(?!(?:it"
         r"|that|this|i|you|what|who|is|no|none)\b)",
         r"\g<lead>My \g<label> is ",
     ),
     (
-        rf"{_BEGIN}fav(?:ou?rite|e)? (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
+        rf"{BEGIN}fav(?:ou?rite|e)? (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
         rf" \w+){{0,3}}\s*(?:, (?:obviously|always|of course|no contest|hands down|every time))?[.!]*\s*$)",
         r"\g<lead>My favourite \g<label> is ",
     ),
@@ -172,13 +112,13 @@ _FORMS: Final = (
     ),
     # a question that the writer answers
     (
-        rf"{_BEGIN}(?:my|what['’]?s my|what is my) (?P<label>job|occupation|trade|profession|name|diet|hobby|home town|home)\?+\s+"
+        rf"{BEGIN}(?:my|what['’]?s my|what is my) (?P<label>job|occupation|trade|profession|name|diet|hobby|home town|home)\?+\s+"
         r"(?!(?:it|that|this|i|you|what|who|is|no|none|not|do|does|can|well|why|how|ask)\b)(?=\w+(?: [\w'’-]+){0,4}\s*(?:[.,!]|$))",
         r"\g<lead>My \g<label> is ",
     ),
-    (rf"{_BEGIN}what (?:do )?i do(?: for (?:a living|work|money))?\?+\s+(?:well,? )?i (?=[a-z]+ )", r"\g<lead>For a living I "),
+    (rf"{BEGIN}what (?:do )?i do(?: for (?:a living|work|money))?\?+\s+(?:well,? )?i (?=[a-z]+ )", r"\g<lead>For a living I "),
     (
-        rf"{_BEGIN}(?P<thing>(?-i:[A-ZÀ-Þ])[\w'’-]+)\? (?:that['’]s|that is|s?he['’]s|s?he is|oh,?) (?:just )?my (?P<label>{_CLOSE})"
+        rf"{BEGIN}(?P<thing>(?-i:[A-ZÀ-Þ])[\w'’-]+)\? (?:that['’]s|that is|s?he['’]s|s?he is|oh,?) (?:just )?my (?P<label>{_CLOSE})"
         r"(?=\s*(?:[.,!]|$))",
         r"\g<lead>My \g<label> is called \g<thing>",
     ),
@@ -188,75 +128,11 @@ _FORMS: Final = (
         r"|no|always|really|just|so|too|what|where|how|in|on|at|now|still|definitely|basically|absolutely|kind of|pretty much)\b)",
         r"\g<own> is ",
     ),
-    # a change of taste: "I never liked jazz, but now I adore it"
-    (
-        rf"{_BEGIN}(?:i )?(?:used to|never|could never|did ?n['’]?t|did not)(?: really| even| use to)? (?:like|love|hate"
-        rf"|liked|loved|hated|stand"
-        r"|enjoy|enjoyed|dislike|loathe|detest|detested|eat|drink) (?P<thing>(?!(?:it|them|that|this|him|her|you|the"
-        r"|my)\b)[a-z][\w'’-]*(?: (?!(?:but|and|until|till|when"
-        r"|because|so|before|as|at|in|for|now)\b)[\w'’-]+){0,2})\b(?P<until>[^.!?\n]*?)[,;:–—-]*\s+(?:but |and |so )*(?:now "
-        r"|these days |nowadays )?(?:i )?(?:now |really |absolutely |just )*"
-        rf"(?P<verb>{any_of(LIKING, DISLIKING)}|can['’]?t get enough of) (?:it|them)\b",
-        _changed_taste,
-    ),
-    # a time between a verb and its complement: "I live since three years in Malmö"
-    (
-        r"\b(?P<act>(?:i|we) (?:live|work|study|teach|play|learn|stay|do|go))(?: already)? (?:since|for)(?: already| about| over| almost)?"
-        rf" (?:\d{{4}}|(?:\w+ )?(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|many|some|several|few) {_UNIT}"
-        r"|my (?:childhood|birth|youth)|last \w+|(?-i:[A-Z])\w+)(?: already| now| ago)? (?=(?:in|as|at|like|on|with|for|to|the|an?)\b)",
-        r"\g<act> ",
-    ),
-    # where one lives, in contrast to others or to a former home
-    (
-        rf"(?P<others>{_BEGIN}(?:my |our )?{_FAMILY}(?:['’]s| is| are| lives?| live)(?: still| both| all| now)* in"
-        rf" (?-i:[A-ZÀ-Þ])[^.!?\n]*?)(?:[,;]| but| and|[,;] and|[,;] but)"
-        r" (?:i['’]?m|i am)(?: still| now| here| back)* in (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?:\s*[.,;!]|$| (?:with|now|since|for|and)\b))",
-        r"\g<others>. I live in ",
-    ),
-    (
-        rf"{_BEGIN}(?:no longer|not)(?: living| based)? in {PLACE_NAME}(?: any ?more| now)?[\s,;:–—-]+(?:(?:but|it['’]s|in"
-        rf"|now|we['’]re in|i['’]m in)\s+)*(?=(?-i:[A-ZÀ-Þ]))",
-        r"\g<lead>I live in ",
-    ),
-    # what the sentence before it amounts to: "I do eat fish, so pescatarian really"
-    (
-        rf",? so (?:(?:more|i['’]m|basically|technically|strictly|really|of an?|an?|i guess) )*(?P<diet>{any_of(DIETS)}),?(?:"
-        rf" really| then| technically| i guess)?(?=\s*(?:[.,;!]|$))",
-        r". I'm \g<diet>",
-    ),
-    # a second act in the participle: "I'm up in Tromsø, teaching geography"
-    (
-        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{0,30}}? in"
-        rf" (?-i:[A-ZÀ-Þ])[^.!?,\n]{{2,30}}?), (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
-        lambda found: f"{found['first']}. For a living I {_ACTS[found['act'].lower()]} ",
-    ),
-    # what one became
-    (
-        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally |since )*(?:gave up|given up|left|quit|swapped|traded"
-        r"|packed in) [^.,;!?\n]{2,40}? (?:to become|and became"
-        r"|and retrained as|to be|to train as|for|and now work as) (?=(?P<job>an? [a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$"
-        r"|\s+(?:and|but|in|at|because|last|when)\b))",
-        _became,
-    ),
-    (
-        r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )*(?:went|gone|moved|switched|progressed) from (?:being"
-        r" )?(?:an? )?[a-z][\w-]*(?: [a-z][\w-]*)?"
-        r" to (?:being )?(?=(?P<job>(?:an? )?[a-z][\w-]*(?: (?!(?:in|at|and|but|because|over|after|within|last)\b)[a-z][\w-]*)?)"
-        r"(?:\s*[.,;!]|$|\s+(?:in|at|and|but|because|over|after|within|last)\b))",
-        _became,
-    ),
-    (
-        r"\b(?:i|we)(?:['’]ve| have|['’]m| am)? (?:just |recently |finally |now )*(?:been |got |was |were )(?:just |recently "
-        r"|finally )*(?:made|promoted to|appointed(?: as)?|named"
-        r"|elected(?: as)?) (?=(?P<job>(?:an? |the )?(?:new )?[a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$|\s+(?:at|of|in|for|after"
-        r"|last|this|and|today|yesterday)\b))",
-        _became,
-    ),
     # a doubled subject, and attitudes that leave the truth as it is
-    (rf"{_BEGIN}(?:me personally|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
-    (rf"{_BEGIN}for me,? (?:the )?(?=[a-z]+ (?:has|have|must|needs?) )", r"\g<lead>my "),
+    (rf"{BEGIN}(?:me personally|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
+    (rf"{BEGIN}for me,? (?:the )?(?=[a-z]+ (?:has|have|must|needs?) )", r"\g<lead>my "),
     (
-        rf"{_BEGIN}(?:truth be told|i have to say|i must say|i must admit|i (?:will|['’]ll) admit|i admit|gotta (?:say"
+        rf"{BEGIN}(?:truth be told|i have to say|i must say|i must admit|i (?:will|['’]ll) admit|i admit|gotta (?:say"
         r"|admit)|not gonna lie|i won['’]t lie|i can['’]t lie"
         r"|no word of a lie|let me tell you|i(?:['’]m| am) (?:afraid|proud to say|happy to say|ashamed to say|sorry to"
         r" say|not ashamed to say|glad to say)"
@@ -300,7 +176,7 @@ _FORMS: Final = (
         r"|hate|like|enjoy)s (?P<thing>[^.,;!?]{2,40}?), (?:me included|including me|me too|myself included)\b",
         r"I \g<verb> \g<thing>",
     ),
-    (rf"{_BEGIN}(?:unlike|same as|just like|like) (?:my|the|most) (?:\w+ )?\w+,? (?=(?:i|i['’]m|we)\b)", r"\g<lead>"),
+    (rf"{BEGIN}(?:unlike|same as|just like|like) (?:my|the|most) (?:\w+ )?\w+,? (?=(?:i|i['’]m|we)\b)", r"\g<lead>"),
     (
         r"\b(?:someone|somebody|people|anyone|those|a person|folks) (?:who|that),? like (?:me|myself),?"
         r" (?P<verb>can['’]?t|cannot|don['’]?t|doesn['’]?t|hates?|loves?|is|are|lives?|has|have|never|works?)"
@@ -309,13 +185,13 @@ _FORMS: Final = (
     ),
     # "It's liver that I can't stand", "Golf? Boring."
     (
-        rf"(?:{_BEGIN}|(?P<comma>[,;]\s+))it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only"
+        rf"(?:{BEGIN}|(?P<comma>[,;]\s+))it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only"
         rf"|people|them|they|this|that)\b)[\w'’-]+(?: (?!that\b)[\w'’-]+){{0,3}}?) (?:that |which )?i (?:really |just |absolutely )?"
         rf"(?P<verb>{any_of(LIKING, DISLIKING)}|can['’]?t eat|avoid)(?: most| the most)?(?=\s*(?:[.,!;]|$))",
         lambda found: f"{found['lead'] or ''}{found['comma'] or ''}I {found['verb']} {found['thing']}",
     ),
     (
-        rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
+        rf"{BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
         r" |definitely |maybe )?(?P<verdict>not for me|never again|boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
         r"|rank|grim|overrated|yes please"
         r"|anytime|heaven|bliss|yum|delicious)(?=\s*(?:[.,!;]|$))",
@@ -329,7 +205,7 @@ _FORMS: Final = (
     ),
     # the object first: "Pork I don't eat", "Coffee I can't drink any more"
     (
-        rf"{_BEGIN}(?P<thing>(?!(?:what|which|who|that|this|it|something|nothing|everything|anything|things?|if|when|so|how|no|not|one"
+        rf"{BEGIN}(?P<thing>(?!(?:what|which|who|that|this|it|something|nothing|everything|anything|things?|if|when|so|how|no|not|one"
         rf"|all)\b)"
         r"[\w'’-]+(?: (?!(?:i|we|that|which|who)\b)[\w'’-]+){0,2}),? (?P<subject>i|we) (?P<verb>(?:really |just |simply "
         r"|still )*(?:do ?n['’]?t"

@@ -7,7 +7,7 @@ from extraction.offline.grammar.patterns import any_of
 from extraction.offline.rewriting.profile_lists import ARTICLE, GREETS, NAME, is_name, with_lists_as_statements
 from extraction.offline.words.occupations import is_occupation
 from extraction.offline.words.people import RELATIVES
-from memory.texts.prefiltered_patterns import Replacement, Rewrites, compiled
+from memory.texts.prefiltered_patterns import Replacement, Rewrites
 
 
 def _first_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
