@@ -7,6 +7,7 @@ from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, NO_HA
 from extraction.offline.grammar.fact_grammar import Field, Form, form
 from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.words import people, tastes
+from extraction.offline.words.clauses import ADVERBS
 
 _OF_THIS_TALK: Final = rf"(?!{any_of(tastes.POINTERS)}\b)"
 _WITH: Final = (
@@ -190,6 +191,7 @@ _NOT_IN_HABITS: Final = any_of(
     listed("and, or, but, so, because, since, for, when, while, if, who, which, that, it, this, you, your, him, her, them, than, like, as"),
     tastes.NO_ROUTINES,
 )
+_NO_ADVERB: Final = rf"(?!(?:{OFTEN}|{any_of(each for each in ADVERBS if each != 'do')}|[a-z]+ly)\b)"
 _HABIT_END: Final = (
     r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these"
     r" days|nowadays|too|as well|i|we|it)\b)"
@@ -199,7 +201,12 @@ _ACTS: Final = (
     *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
     *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
     form(Field.HABIT, "<I>", rf"{OFTEN} (?!{NO_HABITS}\b)[a-z]{{2,}} (?:(?!{values.STOP}\b)[\w'’-]+ ){{1,4}}?{EVERY}", _HABIT_END),
-    form(Field.HABIT, "<I>", rf"(?!{NO_HABITS}\b){PRESENT} (?:(?!{_NOT_IN_HABITS}\b)[\w'’-]+ ){{1,6}}?{REGULARLY}", _HABIT_END),
+    form(
+        Field.HABIT,
+        "<I>",
+        rf"(?!{NO_HABITS}\b){_NO_ADVERB}{PRESENT} (?:(?!{_NOT_IN_HABITS}\b)[\w'’-]+ ){{1,6}}?{REGULARLY}",
+        _HABIT_END,
+    ),
     form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
     form(

@@ -42,7 +42,7 @@ _FREE_TIME: Final = (
 )
 _CHERISHED: Final = (
     r"(?:favou?rites?|guilty pleasures?|happy place|comfort food|comfort zone|(?:biggest|greatest|great|main|true|first) (?:love|joy"
-    r"|passion|pleasure)|jam|thing|usual|go-to|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies"
+    r"|passion|pleasure)|jam|usual|go-to|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies"
     r"|pastime|pastimes|favou?rite things?"
     r"|favou?rite thing (?:ever|in the (?:whole )?world|to \w+))"
 )
@@ -177,7 +177,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (
         rf"\b(?:(?:one|two|some|many) of )?my (?:(?:absolute|all-time|all time|big|only|one|biggest|greatest|secret) )*"
-        rf"{_CHERISHED}(?: in life| in the world)?"
+        rf"(?:{_CHERISHED}|thing)(?: in life| in the world)?"
         r" (?:is|are|has always been|would have to be) (?!(?:not|that|when|the (?:one|way|second|first)|to be|a|an|my|you|your|this|it)\b)",
         "I like ",
     ),

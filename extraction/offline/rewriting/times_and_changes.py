@@ -37,6 +37,8 @@ _ACTS: Final = {
     "driving": "drive",
 }
 """Acts of trades by their participles."""
+_OF_ANOTHER: Final = re.compile(r"\b(?:you|he|she|they|it|people|(?:my|our) \w+|[A-Z]\w+)\s*$")
+"""Ends with a subject other than the writer: "but now you hate it"."""
 _FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 
@@ -48,6 +50,8 @@ def stated_first(found: re.Match[str]) -> str:
 
 def _changed_taste(found: re.Match[str]) -> str:
     """The taste of now, and what led to it: "my husband Paulo made me listen"."""
+    if _OF_ANOTHER.search(found["until"]) is not None:
+        return found.group()
     cause = re.sub(r"^\W*(?:until|till|when|because|so|before|but|and|as)\b\s*", "", found["until"], flags=re.IGNORECASE).strip()
     return f"{found['lead']}{cause}{'. ' if cause else ''}I {found['verb']} {found['thing']}"
 
