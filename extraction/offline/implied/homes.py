@@ -88,7 +88,6 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
         r"|clean|cook|rent|nurse|deliver|wait|serve|am|are) ",
         unless_away,
     ),
-    (rf"^{_IM} (?:now |still |living )*in {_PLACE} (?:now )?(?:for good|for ever|forever|permanently|full[- ]time)\b", unless_away),
     (rf"^(?:{_IM} )?(?:still |now |just )*(?:staying|stay|remaining|remain) put in {_PLACE}", r"I live in \g<x>"),
     (
         rf"^{_IM} (?:staying|remaining) in {_PLACE}(?=,? (?:for good|forever|after all|instead|as it turns out|we"
@@ -197,12 +196,6 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
         rf"^(?:i|we)(?:['’]ve| have)? (?:(?:just|finally|recently) )*(?:bought|ended up buying|settled down|settled) in {_PLACE}"
         r"(?=\s*(?:[.,!;]|$)| (?:because|since|as|so|in \d{4}|last|years|\w+ years|and)\b)",
         unless_trip,
-    ),
-    (
-        rf"^(?:the|this) (?:[a-z-]+ )?{any_of(DWELLINGS)} in {_PLACE}(?= [^.!?]*\b(?:it['’]s (?:ours|mine|home)|is (?:ours"
-        rf"|mine)|i (?:live|rent)"
-        r"|we (?:live|rent)|my (?:neighbours?|landlord|flatmates?))\b)",
-        unless_away,
     ),
     (
         r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?(?:upped sticks|up and left|packed up|sold"

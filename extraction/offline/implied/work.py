@@ -124,22 +124,6 @@ def _in_training(found: re.Match[str]) -> str:
     return f"My line of work is {found['x'].replace('-year', ' year')}"
 
 
-_PERFECT: Final = {
-    "run": "run", "owned": "own", "managed": "manage", "taught": "teach", "driven": "drive", "sold": "sell", "cleaned": "clean",
-    "fixed": "fix", "repaired": "repair", "built": "build", "designed": "design", "edited": "edit", "written": "write", "cut": "cut",
-    "delivered": "deliver", "trained": "train", "farmed": "farm", "laid": "lay", "installed": "install", "restored": "restore",
-}  # fmt: skip
-"""Verbs of trades by their past participles."""
-_UP_TO_NOW: Final = (
-    r"(?:(?:ever )?since\b|for (?:the (?:last|past) )?(?:[\w-]+ ){0,2}?(?:years|decades|ages)\b|all my life\b|these (?:last|past) )"
-)
-
-
-def _lasting(found: re.Match[str]) -> str:
-    """A trade that lasts up to now: "I've run a plant shop ever since"."""
-    return f"For a living I {_PERFECT[found['v'].lower()]} {found['x']}"
-
-
 def _engaged(found: re.Match[str]) -> str | None:
     return None if found["v"].lower() == "volunteering" else f"In my job I work {found['x']}"
 
@@ -180,7 +164,6 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         rf" ){{1,3}}{_MORE_VEHICLES})(?=\s*[.,!;]|$| (?:so|and|but|for|on|in|at|to|every)\b)",
         r"For a living I \g<x>",
     ),
-    (rf"^(?:i['’]?ve|i have|been) (?P<v>{'|'.join(_PERFECT)}) (?P<x>[a-z][^.,;!?]{{2,40}}?) {_UP_TO_NOW}", _lasting),
     (rf"^(?:i['’]?ve|i have) been (?P<v>temping|interning|volunteering|working) (?P<x>(?:at|for|in|with) {_ORGANISATION}){_END}", _engaged),
     # by its place or its employer
     (

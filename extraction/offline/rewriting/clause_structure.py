@@ -105,11 +105,6 @@ _FORMS: Final = (
         rf" \w+){{0,3}}\s*(?:, (?:obviously|always|of course|no contest|hands down|every time))?[.!]*\s*$)",
         r"\g<lead>My favourite \g<label> is ",
     ),
-    (
-        r"(?:^\W*|, (?:and )?)favou?rite (?P<label>food|dish|drink|colou?r|film|movie|book|band|singer|sport|team|animal|season|game|show"
-        r"|subject|song|fruit|snack|number) (?P<thing>[\w'’-]+(?: [\w'’-]+)?)(?=\s*(?:[.,;!]|$))(?<! is)(?<! was)",
-        r". My favourite \g<label> is \g<thing>",
-    ),
     # a question that the writer answers
     (
         rf"{BEGIN}(?:my|what['’]?s my|what is my) (?P<label>job|occupation|trade|profession|name|diet|hobby|home town|home)\?+\s+"

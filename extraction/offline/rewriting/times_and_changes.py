@@ -7,13 +7,11 @@ import re
 from typing import Final
 
 from extraction.offline.grammar.acts import PRESENT, REGULARLY
-from extraction.offline.grammar.patterns import any_of, listed
+from extraction.offline.grammar.patterns import any_of
 from extraction.offline.grammar.thing_patterns import is_taste
-from extraction.offline.grammar.value_patterns import PLACE_NAME
 from extraction.offline.rewriting.life_rules import Rule
 from extraction.offline.words.occupations import is_occupation
-from extraction.offline.words.people import MANY_RELATIVES, RELATIVES
-from extraction.offline.words.tastes import DIETS, DISLIKING, LIKING
+from extraction.offline.words.tastes import DISLIKING, LIKING
 
 BEGIN: Final = (
     r"(?:^|(?<=[.!?\n]\s))(?P<lead>\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|hi|hello"
@@ -27,19 +25,8 @@ _ACTED: Final = (
     rf"|hope)\b){PRESENT}(?: (?!i\b|we\b)[^.!?;,\n]{{1,60}})?)(?=\s*(?:[.,;!]|$))"
 )
 """An act in the simple present, which a recurring time before it makes a habit."""
-_ACTS: Final = {
-    "teaching": "teach",
-    "repairing": "repair",
-    "selling": "sell",
-    "designing": "design",
-    "running": "run",
-    "managing": "manage",
-    "driving": "drive",
-}
-"""Acts of trades by their participles."""
 _OF_ANOTHER: Final = re.compile(r"\b(?:you|he|she|they|it|people|(?:my|our) \w+|[A-Z]\w+)\s*$")
 """Ends with a subject other than the writer: "but now you hate it"."""
-_FAMILY: Final = any_of(RELATIVES, MANY_RELATIVES, listed("folks, family, in-laws, mum and dad, mom and dad, brothers and sisters"))
 _UNIT: Final = r"(?:days?|weeks?|months?|years?|decades?)"
 
 
@@ -101,30 +88,6 @@ CHANGE_RULES: Final[tuple[Rule, ...]] = (
         r"|my (?:childhood|birth|youth)|last \w+|(?-i:[A-Z])\w+)(?: already| now| ago)? (?=(?:in|as|at|like|on|with|for|to|the|an?)\b)",
         r"\g<act> ",
     ),
-    # where one lives, in contrast to others or to a former home
-    (
-        rf"(?P<others>{BEGIN}(?:my |our )?{_FAMILY}(?:['’]s| is| are| lives?| live)(?: still| both| all| now)* in"
-        rf" (?-i:[A-ZÀ-Þ])[^.!?\n]*?)(?:[,;]| but| and|[,;] and|[,;] but)"
-        r" (?:i['’]?m|i am)(?: still| now| here| back)* in (?=(?-i:[A-ZÀ-Þ])[\w'’-]+(?:\s*[.,;!]|$| (?:with|now|since|for|and)\b))",
-        r"\g<others>. I live in ",
-    ),
-    (
-        rf"{BEGIN}(?:no longer|not)(?: living| based)? in {PLACE_NAME}(?: any ?more| now)?[\s,;:–—-]+(?:(?:but|it['’]s|in"
-        rf"|now|we['’]re in|i['’]m in)\s+)*(?=(?-i:[A-ZÀ-Þ]))",
-        r"\g<lead>I live in ",
-    ),
-    # what the sentence before it amounts to: "I do eat fish, so pescatarian really"
-    (
-        rf",? so (?:(?:more|i['’]m|basically|technically|strictly|really|of an?|an?|i guess) )*(?P<diet>{any_of(DIETS)}),?(?:"
-        rf" really| then| technically| i guess)?(?=\s*(?:[.,;!]|$))",
-        r". I'm \g<diet>",
-    ),
-    # a second act in the participle: "I'm up in Tromsø, teaching geography"
-    (
-        rf"(?P<first>(?:^|[.!?]\s+)(?:i['’]?m|i am|i live|i moved|we live)\b[^.!?\n]{{0,30}}? in"
-        rf" (?-i:[A-ZÀ-Þ])[^.!?,\n]{{2,30}}?), (?P<act>{'|'.join(_ACTS)}) (?=(?!(?:it|this|that|me|him|her|up|on)\b)[a-z])",
-        lambda found: f"{found['first']}. For a living I {_ACTS[found['act'].lower()]} ",
-    ),
     # what one became
     (
         r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally |since )*(?:gave up|given up|left|quit|swapped|traded"
@@ -138,13 +101,6 @@ CHANGE_RULES: Final[tuple[Rule, ...]] = (
         r" )?(?:an? )?[a-z][\w-]*(?: [a-z][\w-]*)?"
         r" to (?:being )?(?=(?P<job>(?:an? )?[a-z][\w-]*(?: (?!(?:in|at|and|but|because|over|after|within|last)\b)[a-z][\w-]*)?)"
         r"(?:\s*[.,;!]|$|\s+(?:in|at|and|but|because|over|after|within|last)\b))",
-        _became,
-    ),
-    (
-        r"\b(?:i|we)(?:['’]ve| have|['’]m| am)? (?:just |recently |finally |now )*(?:been |got |was |were )(?:just |recently "
-        r"|finally )*(?:made|promoted to|appointed(?: as)?|named"
-        r"|elected(?: as)?) (?=(?P<job>(?:an? |the )?(?:new )?[a-z][\w'’ -]{2,30}?)(?:\s*[.,;!]|$|\s+(?:at|of|in|for|after"
-        r"|last|this|and|today|yesterday)\b))",
         _became,
     ),
 )

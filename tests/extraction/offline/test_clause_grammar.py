@@ -23,7 +23,6 @@ from tests.extraction.offline.stated_facts import stated
         ("Traded London for Falmouth and have not looked back.", ["home Falmouth"]),
         ("I gave up law to become a baker.", ["occupation baker"]),
         ("I went from barista to brewer in two years.", ["occupation brewer"]),
-        ("I've run a plant shop ever since.", ["occupation run a plant shop"]),
         ("I never liked jazz until last year, now I adore it.", ["like jazz"]),
         ("I've grown fond of opera lately.", ["like opera"]),
         ("Now that I'm retired I sleep in.", ["occupation retired"]),
@@ -41,7 +40,6 @@ from tests.extraction.offline.stated_facts import stated
         ("I have a dog named banjo.", ["dog banjo"]),
         ("I'm a keen gardener.", ["like gardening"]),
         ("I'm not much of a drinker.", ["dislike drinking"]),
-        ("My folks live in Split, but I'm in Zagreb now.", ["home Zagreb"]),
     ],
 )
 def test_a_construction_states_its_fact(text: str, facts: list[str]) -> None:
