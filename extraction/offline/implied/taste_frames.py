@@ -298,7 +298,6 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
     (rf"{_IS_I} {_EVER}(?:rather )?more (?:of )?an? {PASTIME}(?: person)? than (?:of )?an? {WORD}\b", PREFER),
-    (rf"{_IS_I} {_EVER}(?:on )?team {PASTIME}{END}", LIKE),
     # the writer rejects
     (rf"^(?:literally |really |please |absolutely )*anything (?:but|except|apart from|other than) {PASTIME}(?:,? please)?{END}", DISLIKE),
     (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", DISLIKE),

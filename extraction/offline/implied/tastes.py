@@ -175,9 +175,7 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
     ),
     # agent nouns: "not much of a drinker", "a keen gardener"
     (
-        rf"^(?:i['’]?m|i am|i was|never been|i['’]ve been|i['’]ve never been) (?:really )?(?:not|never)? ?(?:much of an?"
-        rf"|(?:really )?(?:a|an)"
-        rf" (?:big|great|huge|natural)) (?P<x>[a-z]{{3,}})er{END}",
+        rf"^(?:i['’]?m|i am|i was|never been|i['’]ve been|i['’]ve never been) (?:not|never)? ?much of an? (?P<x>[a-z]{{3,}})er{END}",
         _unloved,
     ),
     (
@@ -212,7 +210,7 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
         r"^i(?: really| just| always)? (?:go (?:nuts|crazy|mad|wild|weak at the knees) for|can['’]?t (?:resist"
         r"|say no to|walk past|get through (?:the|a) day without|function without|get going without|pass up)"
         r"|never (?:say no to|turn down|get tired of|tire of|get bored of|miss|skip|pass up)|rave about|run"
-        r" on|thrive on|melt for|look forward to|live for|dream of|dream about) (?:a |an |my |some |the )?(?:good |nice |decent |proper "
+        r" on|thrive on|melt for|look forward to) (?:a |an |my |some |the )?(?:good |nice |decent |proper "
         rf"|cup of |mug of |bit of )*{TASTE}{END}",
         LOVE,
     ),

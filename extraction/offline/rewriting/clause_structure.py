@@ -108,7 +108,8 @@ _FORMS: Final = (
     # a question that the writer answers
     (
         rf"{BEGIN}(?:my|what['’]?s my|what is my) (?P<label>job|occupation|trade|profession|name|diet|hobby|home town|home)\?+\s+"
-        r"(?!(?:it|that|this|i|you|what|who|is|no|none|not|do|does|can|well|why|how|ask)\b)(?=\w+(?: [\w'’-]+){0,4}\s*(?:[.,!]|$))",
+        r"(?!(?:it|that|this|i|you|what|who|is|no|none|not|do|does|can|well|why|how|ask|oh|um|hm+|er|yes|sure"
+        r"|just)\b)(?=\w+(?: [\w'’-]+){0,4}\s*(?:[.,!]|$))",
         r"\g<lead>My \g<label> is ",
     ),
     (rf"{BEGIN}what (?:do )?i do(?: for (?:a living|work|money))?\?+\s+(?:well,? )?i (?=[a-z]+ )", r"\g<lead>For a living I "),
@@ -118,7 +119,7 @@ _FORMS: Final = (
         r"\g<lead>My \g<label> is called \g<thing>",
     ),
     (
-        r"\b(?P<own>(?!(?:it|that|there|here|what|who|he|she|let|how|where|when|why|this|one|name)\b)[a-z]{3,})['’]s"
+        r"\b(?P<own>(?!(?:it|that|there|here|what|who|he|she|let|how|where|when|why|this|one|name|master|bachelor|doctor)\b)[a-z]{3,})['’]s"
         r" (?=(?:an?|the|my|our|off|out|not"
         r"|no|always|really|just|so|too|what|where|how|in|on|at|now|still|definitely|basically|absolutely|kind of|pretty much)\b)",
         r"\g<own> is ",

@@ -84,8 +84,8 @@ _NO: Final = re.compile(
     re.IGNORECASE,
 )
 """Denies a question and says no more."""
-_WEAKLY: Final = compiled(r"\b(?:not really|not much|not me)\b", re.IGNORECASE)
-"""Says that one does not like a thing, but not that one dislikes it."""
+_STRONGLY: Final = compiled(r"\b(?:god|hell|ugh|ew+|hate|at all|absolutely|no way|can['’]?t stand|never)\b", re.IGNORECASE)
+"""Says that one dislikes a thing; a plain "no" says only that one does not like it."""
 _DENIED_ACTS: Final = frozenset(("eat", "drink", "wear", "smoke"))
 _CALL_ME: Final = re.compile(
     r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is"
@@ -177,7 +177,7 @@ def affirmed(question: str, answer: str) -> str | None:
     act = _YOU_DO.match(asked) if _NO.match(answer) is not None else None
     if act is not None and act["verb"].lower() in _DENIED_ACTS:
         return f"I don't {act['verb'].lower()} {act['rest'].partition(' ')[2]}"
-    if act is not None and liked is not None and _WEAKLY.search(answer) is None:
+    if act is not None and liked is not None and _STRONGLY.search(answer) is not None:
         return f"I don't like {liked['thing']}"
     if _AFFIRMED.match(answer) is None or _DOUBTED.match(answer) is not None:
         return None
