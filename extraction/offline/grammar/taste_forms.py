@@ -191,8 +191,10 @@ _NOT_IN_HABITS: Final = any_of(
     listed("and, or, but, so, because, since, for, when, while, if, who, which, that, it, this, you, your, him, her, them, than, like, as"),
     tastes.NO_ROUTINES,
 )
-_NO_ADVERB: Final = rf"(?!(?:{OFTEN}|{any_of(each for each in ADVERBS if each != 'do')}|have|own|my|our|your|his|her|their"
-rf"|the|an?|he|she|they|it|you|this|that|[a-z]+ly)\b)"
+_NO_ADVERB: Final = (
+    rf"(?!(?:{OFTEN}|{any_of(each for each in ADVERBS if each != 'do')}|have|own|my|our|your|his|her|their"
+    r"|the|an?|he|she|they|it|you|this|that|[a-z]+ly)\b)"
+)
 _HABIT_END: Final = (
     r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these"
     r" days|nowadays|too|as well|i|we|it)\b)"
