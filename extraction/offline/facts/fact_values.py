@@ -62,7 +62,7 @@ _SENSED: Final = frozenset(listed("smell, taste, sound, colour, color, noise, te
 _VERBS_OF_WORK: Final = tuple(
     f"{each} "
     for each in listed("""
-    in, at, with, run, own, manage, drive, teach, skipper, captain, crew, pilot, clean, fix, repair, service, mend, sell, deliver,
+    in, at, with, for, run, own, manage, drive, teach, skipper, captain, crew, pilot, clean, fix, repair, service, mend, sell, deliver,
     stack, fill, restock, cut, do, lay, install, fit, wait, tend, pull, wash, flip, make, serve, pour, man, build, design, write,
     groom, train, shoe, milk, shear, farm, grow, raise, look, mind, answer, handle, process, pack, pick, empty, guard, patrol, stuff,
     enter, test, tutor, lecture, training, studying

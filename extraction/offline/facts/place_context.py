@@ -68,6 +68,7 @@ _WHY_MOVED: Final = (
     r"|to (?:be|study|live|work|join|start|teach|retire|get)|from"
     r"|(?:with|w) (?:my|our|his|her|an?|two|three|the (?:kids|family|children|cats?|dogs?)|(?-i:[A-Z]))"
     r"|together|alone|permanently|by myself|as an?|straight"
+    r"|(?:because of|due to|thanks to) (?:the|my|our|his|her) \w+"
     r"|(?:and|but|so|because|cuz|cos|coz|since|where|as|because of|cuz of) "
     r"(?:(?:now|so|then) )?(?:i|i['’]m|we|we['’]re|my (?:new )?(?:job|work|studies)|am|love|live|work|he|she)\b|(?:i|we)\b)"
 )

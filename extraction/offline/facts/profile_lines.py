@@ -1,7 +1,7 @@
 """The lines of one profile field, and the edits that a user's statements make to them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,6 +47,10 @@ _PREFIXES: Final = {
     Field.AVOID: ("doesn't ", "avoids "),
 }
 """How the lines of a field with several kinds of fact begin."""
+_ANIMAL_DIETS: Final = frozenset(
+    ["vegan", "vegetarian", "veggie", "pescatarian", "pescetarian", "flexitarian", "omnivore", "carnivore", "plant-based", "fruitarian"]
+)
+"""Diets of which one has one at a time."""
 _RELATIONS: Final = {
     Field.NAME: "is called",
     Field.HOME: "lives in",
@@ -150,7 +154,8 @@ def _addition(current: dict[str, str], field: EntityProperty, fact: PlainFact) -
     line = shortened(_line(fact, field), LONGEST_PATCH)
     if line.casefold() in current:
         return
-    replaced = current.get(next(reversed(current)), "") if current and holds_one(field) else current.get(_opposite(fact, line), "")
+    former = _former_diet(fact, current) or _opposite(fact, line)
+    replaced = current.get(next(reversed(current)), "") if current and holds_one(field) else current.get(former, "")
     yield LineEdit(replaced, line, fact.message)
     if len(replaced) > LONGEST_PATCH:
         return  # no patch can replace it
@@ -167,6 +172,13 @@ def _kind_of_line(line: str, kinds: Sequence[Field]) -> tuple[Field, str]:
             if kind in kinds and line.startswith(prefix):
                 return kind, line.removeprefix(prefix)
     return next((each for each in kinds if each not in _PREFIXES), kinds[0]), line
+
+
+def _former_diet(fact: PlainFact, current: Mapping[str, str]) -> str:
+    """The case-folded line of the diet that a diet replaces: nobody is vegetarian and pescatarian; empty if there is none."""
+    if fact.field is not Field.DIET or fact.value.casefold() not in _ANIMAL_DIETS:
+        return ""
+    return next((each for each in current if each in _ANIMAL_DIETS), "")
 
 
 def _opposite(fact: PlainFact, line: str) -> str:

@@ -101,6 +101,9 @@ _PATTERNS: Final = Table(
         rf"{_MY}{_RELATION}{_CALLED}\s+(?:{_NAME}|{_LOWER.replace('?P<value>', '?P<lower>')})",
         rf"{_HAVE}{_RELATION}(?:,? who(?:['’]s| is)|,|,? and (?:his|her|its|their) name is"
         rf"|,? whose name is)?\s+(?:(?:called|named)\s+)?{_NAME}(?=\s*[.,!;)]|$|\s+(?:and|who|but)\b)",
+        rf"\b(?i:the|this) (?i:new |little |old |other )*(?P<relation>(?i:{any_of(people.PETS)}))(?:['’]s| is) (?:called|named) {_NAME}",
+        rf"\b(?i:the) (?P<relation>(?i:{any_of(people.PETS)}|missus|wife|husband))(?: \(|, ){_NAME}(?=[,)])",
+        rf"(?:{_HAVE}|{_MY}){_RELATION} (?:called|named) {_LOWER}",
         rf"{_HAVE}{_RELATION}\s+(?:called|named)\s+{_NAME}(?=\s+(?:from|in|at|on|last|this|yesterday|today|recently|since)\b)",
         rf"{_MY}{_RELATION}(?: since \w+(?: \w+)?)?\s+is\s+{_NAME}(?: (?-i:[A-ZÀ-Þ])[\w'’-]+)?(?=\s*[.,!;]|$|\s+and\b)",
         rf"\b(?i:i['’]?m|i am) (?:an? |the )?(?:proud |single |new )?(?:mother|father|mum|mom|dad|parent|grandmother|grandfather) (?:to"

@@ -278,7 +278,8 @@ INTRODUCES_TEXT: Final = compiled(
 """Announces somebody else's words: "This is what she posted."."""
 ENGLISH_NOUNS: Final = either(
     *whole_apart(words.ENGLISH_NOUNS),
-    rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:drives?|makes?|gives?) me\b|\bi (?:freelance|answer to|go by)\b|\bspeaking\s*[.!]*$"
+    rf"\b(?:my|our) {any_of(RELATIVES, PETS)}\b|\b(?:[a-z]{{4,}}s|drive|make|give) me\b|\bi (?:freelance|answer to|go by)\b"
+    rf"|\bspeaking\s*[.!]*$"
     r"|\bi (?:recently|just|now|really|also|never|always|still) [a-z]+\b|\bis my (?:thing|passion|favou?rite)\b",
     r"\b(?:is dead|died|passed away)\b",
     r"^\W*(?:i|i['’]m|i['’]ve|we|we['’]re) [a-z]+\b",

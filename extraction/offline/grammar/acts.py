@@ -56,13 +56,19 @@ _PLAYED: Final = any_of(
 """)
 )
 _OFTEN: Final = r"(?:always|usually|mostly|mainly|normally|generally|only|only ever|regularly|religiously|tend to)"
-_EVERY: Final = (
+_DAYS: Final = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|evenings|mornings|nights|afternoons)"
+REGULARLY: Final = (
+    r"(?:(?:basically|practically|almost|nearly|pretty much|literally|usually|about) )?"
     r"(?:every (?:single )?(?:other |second |third )?(?:day|morning|evening|night|week|weekend|month|year"
     r"|summer|winter|spring|autumn|fall|lunchtime|christmas|easter|\w+day)"
     r"|(?:once|twice|three times|four times|five times|\w+ times|a few times|a couple of times) (?:a|per)"
-    r" (?:day|week|month|year)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days"
-    r"|(?:on |at |most )(?:weekends|evenings|mornings|nights)|most days|daily|weekly|in (?:my )?(?:spare"
-    r"|free) time|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
+    r" (?:day|week|month|year)|daily|weekly|most days"
+    rf"|(?:(?:on |on the |at |most ){_DAYS}|{_DAYS} and {_DAYS})(?:(?:,| and|, and) (?:on )?{_DAYS})*)"
+)
+"""Says of any act that it is a habit."""
+_EVERY: Final = (
+    rf"(?:{REGULARLY}|{_DAYS}|a lot|regularly|religiously|all the time|whenever (?:i|we) can|in (?:my )?(?:spare|free) time"
+    rf"|before (?:work|bed|breakfast|school)|after (?:work|school|dinner)"
     r"|on the (?:train|bus|commute|way to work)|in (?:the )?(?:summer|winter|spring|autumn)|all year round)"
 )
 _USUAL: Final = any_of(
@@ -72,6 +78,11 @@ _USUAL: Final = any_of(
     read, watch, listen to, play, write, bake, visit, call, cycle, start my day with, holiday in, holiday, spend
 """)
 )
+PRESENT: Final = (
+    r"(?!(?:was|were|had|did|would|could|should|might|may|will|got|went|made|saw|knew|lived|took|gave|came|met|learnt|spent|left|felt"
+    r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
+)
+"""A verb that is in no past and no conditional."""
 NO_HABITS: Final = any_of(
     listed("""
     am, is, are, was, were, be, get, feel, think, know, want, need, love, like, hate, find, see, hear, try, forget, remember, lose, miss,
@@ -97,7 +108,7 @@ HABIT_ACTS: Final[tuple[str, ...]] = (
     rf" much|too much) (?!(?:emails?|mistakes|errors|messages|docs|logs|reports|code|this|that|it|you)\b){_REST}",
 )
 """Acts that are a habit whenever they are done."""
-ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:smoke|drink|vape|gamble)"
+ABSTENTION: Final = r"(?:don['’]?t|do not|never) (?:(?:even|ever|really|actually) )?(?:smoke|drink|vape|gamble)"
 OFTEN_ACTS: Final[tuple[str, ...]] = (rf"{_HOBBIES} {_REST}", rf"{_USUAL} {_REST}")
 """Acts that are a habit with a word of how often."""
 OFTEN: Final = _OFTEN

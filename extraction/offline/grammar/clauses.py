@@ -97,7 +97,7 @@ _SUBJECTS: Final = (
 _CONJUNCTIONS: Final = any_of(
     listed("""
     and since, and, but, so, because, cause, cuz, cos, though, although, while, whereas, plus, and yes, and also, and because,
-    however, &, given that, seeing as
+    however, &, given that, seeing as, now that
 """)
 )
 _BEFORE_SUBJECT: Final = any_of(
@@ -160,9 +160,13 @@ _AS_A: Final = re.compile(r"^(\W*(?:as|being) an? [\w-]+(?: [\w-]+){0,2}),\s+(?=
 """The comma after a trade: "As a baker, I get up at three"."""
 
 
+_LONG_BLANK: Final = re.compile(r"\s{9,}")
+"""So many blanks that looking for a break from each of them takes the square of their number."""
+
+
 def clauses_of(sentence: str) -> list[str]:
     """The clauses of a sentence, in order."""
-    sentence = _AS_A.sub(r"\1 ", _CONTRAST.sub(r"\g<verb> ", sentence))
+    sentence = _AS_A.sub(r"\1 ", _CONTRAST.sub(r"\g<verb> ", _LONG_BLANK.sub(" ", sentence)))
     return [each.strip() for each in CLAUSE_BREAK.split(sentence) if each and each.strip()]
 
 

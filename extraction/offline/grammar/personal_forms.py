@@ -3,10 +3,10 @@
 from typing import Final
 
 from extraction.offline.grammar import value_patterns as values
-from extraction.offline.grammar.acts import TRADE_ACTS
+from extraction.offline.grammar.acts import PRESENT, TRADE_ACTS
 from extraction.offline.grammar.fact_grammar import DECLARED_PLACE, MOVED_PLACE, Field, Form, form
 from extraction.offline.grammar.patterns import any_of
-from extraction.offline.words import homes, people, work
+from extraction.offline.words import clauses, homes, people, work
 
 _NAME_END: Final = r"(?=\s*(?:[.!,(—–-]|$|please|instead|from now|everyone|everybody|btw|by the way|i\b|im\b|and\b|but\b))"
 _LOWER_NAME: Final = (
@@ -99,11 +99,6 @@ _HOMES: Final = (
 _WORKPLACE: Final = rf"(?:[a-z-]+\s+){{0,2}}?{any_of(work.WORKPLACES)}"
 _NOUNS: Final = r"(?!(?:an?|the)\b)(?:(?:machine|deep)[- ]learning\s+)?(?:[a-zA-Z][\w'’-]*\s+){0,3}?[a-zA-Z][\w'’-]*"
 _JOB_END: Final = rf"(?:(?=\s+(?:of|for|at|in|with|on|residing|living|based|there|here)\s)|{values.CLAUSE_END})"
-_PRESENT: Final = (
-    r"(?!(?:was|were|had|did|would|could|should|might|may|will|got|went|made|saw|knew|lived|took|gave|came|met|learnt|spent|left|felt"
-    r"|said|told|thought|found|became|began|used|wore|ate|drank|drove|flew|earned)\b)(?!\w+ed\b)[a-z]+\b"
-)
-"""A verb that is in no past and no conditional."""
 _ORDINAL: Final = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth)"
 _NUMBER: Final = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen)"
 _GRADE: Final = (
@@ -112,7 +107,7 @@ _GRADE: Final = (
 )
 """A school year: "third grade", "year 5", "7th graders"."""
 _OFTEN_TAUGHT: Final = r"(?:when|every|each|once|twice|again)"
-_FOR_A_LIVING: Final = r"(?=\s+(?:by (?:trade|profession|training)|for (?:a|my) living)\b)"
+_FOR_A_LIVING: Final = r"(?=\s+(?:professionally\b|by (?:trade|profession|training)|for (?:a|my) living)\b)"
 _ROLES_OF_AN_EVENING: Final = "".join(rf"(?<!\b{each})" for each in work.ROLES_OF_AN_EVENING)
 _BARE_JOB: Final = (
     r"(?!(?:not|no|a|an|the|my|your|his|her|our|becoming|playing|being|just|only|also|still|now|hardly|barely"
@@ -153,6 +148,7 @@ _OCCUPATIONS: Final = (
         r" ?guard|merchant navy|civil service|nhs|ambulance service|military)",
     ),
     form(Field.OCCUPATION, "", _NOUNS, r"(?=\s+here\s*(?:[^\w\s?]|$))", job=True),
+    form(Field.OCCUPATION, "in <my> job <I> work", rf"(?:at|for|in|with) {values.PHRASE}"),
     form(Field.OCCUPATION, "<I> make|earn a|my living by|from?", rf"[a-z]{{3,}}ing {values.PHRASE}"),
     form(
         Field.OCCUPATION, "for a|my living <I>", rf"(?:[a-z]{{3,}}|look after|head up|am (?:in charge of|responsible for)) {values.PHRASE}"
@@ -210,8 +206,15 @@ _OCCUPATIONS: Final = (
     form(Field.OCCUPATION, "<I> work <time>? in the?", any_of(work.SECTORS)),
     form(Field.OCCUPATION, "<I> do", any_of(work.SECTORS), r"(?=\s+for (?:an?|the|my)\b)"),
     form(Field.OCCUPATION, "<my> job|profession|occupation|trade|day_job <is> in?", any_of(work.SECTORS)),
-    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(work.PRESENT_ACTS)}\b|i\s+{_PRESENT}))", job=True),
+    form(Field.OCCUPATION, "as|being a|an", _NOUNS, rf"(?=,?\s+(?:{any_of(work.PRESENT_ACTS)}\b|i\s+{PRESENT}))", job=True),
     form(Field.OCCUPATION, "<I> work <time>?", rf"(?:in|at|on) (?:an?|the|our|our local|my local) {_WORKPLACE}"),
+    form(
+        Field.OCCUPATION,
+        "<I> work <time>?",
+        rf"(?:at|for|in) (?:an?|the|our|my (?:[a-z]+['’]?s))(?:"
+        rf" (?!{any_of(work.NO_WORKPLACES, clauses.ADJUNCTS)}\b)(?!{values.STOP}\b)[a-z][\w'’-]*){{1,4}}",
+        rf"(?:(?=\s+(?:downtown|uptown|nearby|there|here|of|as)\b)|{values.CLAUSE_END})(?!\s+(?:until|when|if|tomorrow|today|tonight)\b)",
+    ),
     form(Field.OCCUPATION, "<I>", rf"(?:run|own|manage) (?:an?|my own) {_WORKPLACE}"),
     form(Field.OCCUPATION, "<I>", r"(?:(?:run|own|manage) (?:an?|my own)|have my own) (?:(?!for\b)[a-z-]+\s+){1,4}?(?:business|stall)"),
     form(Field.OCCUPATION, "<I_am>", any_of(("retired", "self-employed", "unemployed", "freelancing", "semi-retired", "between jobs"))),
@@ -222,6 +225,7 @@ _OCCUPATIONS: Final = (
         r"(?=\s*(?:[.,!;:)…—–]|$)|\s+(?:for|at|in|on|all|and|but|so|most|every|six|five|four|three|of|part-time"
         r"|full-time|nights|days|mostly|these|here|with|to|up|across)\b)",
     ),
+    form(Field.OCCUPATION, "<I_am> a|an", r"(?:[a-z]+ ){1,2}?(?:major|undergrad|undergraduate)", values.CLAUSE_END),
     form(Field.OCCUPATION, "<I_am>", rf"(?:training|studying) (?:to be|to become|as) an? {_NOUNS}", _JOB_END),
     form(Field.EMPLOYER, "<I> work for|at", rf"(?:the\s+)?{values.NAME}"),
 )

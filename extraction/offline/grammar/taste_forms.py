@@ -3,10 +3,11 @@
 from typing import Final
 
 from extraction.offline.grammar import value_patterns as values
-from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, NO_HABITS, OFTEN, OFTEN_ACTS, SELVES
+from extraction.offline.grammar.acts import ABSTENTION, EVERY, HABIT_ACTS, NO_HABITS, OFTEN, OFTEN_ACTS, PRESENT, REGULARLY, SELVES
 from extraction.offline.grammar.fact_grammar import Field, Form, form
-from extraction.offline.grammar.patterns import any_of
+from extraction.offline.grammar.patterns import any_of, listed
 from extraction.offline.words import people, tastes
+from extraction.offline.words.clauses import ADVERBS
 
 _OF_THIS_TALK: Final = rf"(?!{any_of(tastes.POINTERS)}\b)"
 _WITH: Final = (
@@ -26,7 +27,7 @@ _OR_ALSO: Final = (
 _LIKED: Final = (
     rf"(?:{_MOST}{_OF_THIS_TALK}(?!being\b)(?!both\b(?!.*\band\b))(?:both\s+)?(?:\d{{2,4}}s\s+)?{values.PHRASE}"
     rf"|(?:any|every)thing (?:(?:with|from|made of) {values.PHRASE}|[a-z]{{3,}}(?:ed|y|ish|ous)\b))"
-    rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)to) {values.PHRASE}))?"
+    rf"(?:\s+(?:in it\b|(?:{_WITH}|(?<=ing\s)(?:to|for)) {values.PHRASE}))?"
 )
 _TASTES: Final = (
     form(Field.LIKE, "<I> <loves>", rf"{_LIKED}{values.AND_ALSO}"),
@@ -41,7 +42,13 @@ _TASTES: Final = (
     form(Field.LIKE, "<big> fan of", values.PHRASE),
     form(Field.LIKE, "nothing beats|tops", values.PHRASE),
     form(Field.LIKE, "<I_am> a|an|more_of_a|totally_a|definitely_a", any_of(tastes.PERSON_OF), r"(?=\s+person\b)"),
-    form(Field.LIKE, "<I> love|like|prefer", rf"to (?!{any_of(tastes.TALKING)}\b)[a-z]+(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"),
+    form(
+        Field.LIKE,
+        "<I> love|like|prefer",
+        rf"to (?:(?!{any_of(tastes.TALKING)}\b)[a-z]+|listen(?= to\b)|go(?= (?:to (?!{values.STOP}\b)|[a-z]+ing\b)))"
+        rf"(?:\s+(?!{values.STOP}\b){values.WORD}){{0,3}}"
+        rf"(?:\s+(?:to|in|on|at|with|for|by|around) (?!(?:it|this|that|them|you|him|her|me|do|be|much|see|get|know)\b){values.PHRASE})?",
+    ),
     form(Field.LIKE, "<my> main|favourite|favorite|biggest? hobby|hobbies|pastime|passion|passions <is>", values.PHRASE + values.AND_ALSO),
     form(
         Field.LIKE,
@@ -54,13 +61,14 @@ _TASTES: Final = (
         Field.LIKE,
         "<I_am> <a> <big>?",
         rf"(?!{any_of(tastes.DEGREES, tastes.FERVOUR)}\b)[a-z]+(?:\s[a-z]+)?",
-        r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but)\b))",
+        r"(?=\s+(?:lover|enthusiast|fan|aficionado|addict|nerd|buff|devotee)s?\b(?:\s*[.,!;)]|$|\s+(?:and|so|but|i|we|who|since|too|myself|because)\b))",
     ),
     form(
         Field.LIKE,
         "",
         rf"(?!(?:my|our|your|his|her|their)\b)(?:{values.NAME}|(?-i:[A-Z]?[a-z]+(?:\s[a-z]+)?))",
-        r"(?=\s+(?:is|are)\s+my\s+(?:all-time\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
+        r"(?=\s+(?:is|are|has become|have become|became|has always been)\s+my\s+(?:(?:all-time|new"
+        r"|absolute)\s+)?favou?rite\b(?!\s+(?:part|bit|line|one|idea|option)))",
     ),
     form(
         Field.DISLIKE,
@@ -163,15 +171,11 @@ _HEALTH: Final = (
         r"(?=\s+for me\b(?!\s+(?:today|tonight|this|tomorrow|yet|right|now|to|until|please just)))",
     ),
 )
-_OFTEN: Final = (
-    r"(?:(?:every|each) (?:single )?(?:other )?(?:day|morning|evening|night|week|weekend|month|year|winter|summer|spring|autumn|\w+day)"
-    r"|(?:once|twice|(?:two|three|four|five|six|\d) times) (?:a|per) (?:day|week|month|year)|on (?:\w+days|weekends)|daily|at weekends)"
-)
 _HABITS: Final = (
     form(
         Field.HABIT,
         "<I>",
-        rf"(?:{any_of(tastes.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(tastes.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{_OFTEN}\b",
+        rf"(?:{any_of(tastes.ROUTINES)}|go [a-z]{{2,}}ing)\b(?:\s+(?!{any_of(tastes.NO_ROUTINES)}\b)[\w'’-]+){{0,5}}?\s+{EVERY}\b",
         values.CLAUSE_END,
     ),
     form(
@@ -183,6 +187,14 @@ _HABITS: Final = (
         values.CLAUSE_END,
     ),
 )
+_NOT_IN_HABITS: Final = any_of(
+    listed("and, or, but, so, because, since, for, when, while, if, who, which, that, it, this, you, your, him, her, them, than, like, as"),
+    tastes.NO_ROUTINES,
+)
+_NO_ADVERB: Final = (
+    rf"(?!(?:{OFTEN}|{any_of(each for each in ADVERBS if each != 'do')}|have|own|my|our|your|his|her|their"
+    r"|the|an?|he|she|they|it|you|this|that|[a-z]+ly)\b)"
+)
 _HABIT_END: Final = (
     r"(?=\s*(?:[.,!;:)…—–]|$|[^\w\s'’])|\s+(?:and|but|so|because|since|which|who|where|though|lol|tbh|these"
     r" days|nowadays|too|as well|i|we|it)\b)"
@@ -192,6 +204,12 @@ _ACTS: Final = (
     *(form(Field.HABIT, "<I>", rf"{OFTEN} {each}", _HABIT_END) for each in OFTEN_ACTS),
     *(form(Field.HABIT, "<I>", rf"{each} {EVERY}", _HABIT_END) for each in OFTEN_ACTS),
     form(Field.HABIT, "<I>", rf"{OFTEN} (?!{NO_HABITS}\b)[a-z]{{2,}} (?:(?!{values.STOP}\b)[\w'’-]+ ){{1,4}}?{EVERY}", _HABIT_END),
+    form(
+        Field.HABIT,
+        "<I>",
+        rf"(?!{NO_HABITS}\b){_NO_ADVERB}{PRESENT} (?:(?!{_NOT_IN_HABITS}\b)[\w'’-]+ ){{1,6}}?{REGULARLY}",
+        _HABIT_END,
+    ),
     form(Field.HABIT, "<I>", ABSTENTION, r"(?=\s*(?:[.,!;)]|$)|\s+(?:any ?more|at all|and|so|myself)\b)"),
     form(Field.HABIT, "<I_have> <severe_a>?", r"sweet tooth|food aversion"),
     form(

@@ -11,7 +11,7 @@ DOT: Final = "\u2024"
 STOP: Final = any_of(STOPS)
 _CAPITAL: Final = rf"(?-i:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.{DOT}-]*[\w{DOT}]|[A-ZÀ-ÖØ-ÞĀ-Ž])"
 _PARTICLES: Final = r"(?:(?:van|von|der|den|de|da|di|del|la|el|al|bin|ibn|ter|ten|du|dos|das|y)\s+)*"
-_PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on(?! \w+day\b)|sur|the|di|el|os)\s+)*"
+_PLACE_PARTICLES: Final = r"(?:(?:of|de|da|do|del|la|le|am|an der|upon|on(?! \w+day\b)|sur|sous|op|aan|bei|nad|pod|the|di|el|os)\s+)*"
 DURATION: Final = (
     r"(?:(?:(?:well |just )?(?:about|around|roughly|approximately|nearly|almost|over|under|some)\s+)?"
     r"(?:half an? (?:year|decade|century)"
@@ -38,6 +38,9 @@ LIST: Final = (
     rf"{PHRASE}(?:(?:,\s+{PHRASE})*,?\s+(?:and|or|&)\s+(?:to\s+)?(?!(?:i|i['’]?m|my|we|it|he|she|they)\b)(?!{_NEXT_VERB}){PHRASE})?"
 )
 NAME: Final = rf"(?:(?:(?:Dr|Prof)\.?|(?-i:Mr|Mrs|Ms|Mx|Miss)[.{DOT}]?) )?{_CAPITAL}(?:\s+{_PARTICLES}{_CAPITAL}){{0,3}}"
+_COUNTRY: Final = (
+    r"(?:the\s+(?:united states|usa?|uk|united kingdom|netherlands|philippines|czech republic|uae|emirates|bahamas|maldives)\b)"
+)
 PLACE_NAME: Final = rf"(?:the\s+)?{_CAPITAL}(?:\s+{_PLACE_PARTICLES}{_CAPITAL}){{0,3}}"
 _NO_PLACE: Final = (
     r"(?:that|this|these|those|his|her|their|your|every|any|some|its|a|an|my|our|the|near|in|at|on|by|next|close"
@@ -55,7 +58,8 @@ _WITH_STATE: Final = (
 )
 """A town with a state or a country in short, as people type them: "austin tx"."""
 PLACE: Final = (
-    rf"(?:{_WITH_STATE}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
+    rf"(?:{_WITH_STATE}|{_COUNTRY}|{PLACE_NAME}(?:,\s+{PLACE_NAME})?"
+    rf"|(?-i:(?!{_NO_PLACE}\b)[a-z]{{3,20}}(?:\s+(?!{STOP}\b)[a-z]{{3,20}}){{0,2}}?))"
 )
 JOB: Final = rf"{_NEXT}(?:\s+(?!{STOP}\b)[a-z][\w'’-]*){{0,3}}"
 ADV: Final = rf"(?:\s+{any_of(ADVERBS)}\b)*"

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from extraction.offline.grammar.patterns import any_of, listed
+from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import Rule
 from extraction.offline.grammar.value_patterns import PLACE_NAME
 from extraction.offline.words.homes import DWELLINGS
@@ -36,6 +36,10 @@ _SETTLED: Final = (
     r"(?:bought|rented|got|found|built|rent|share|renting|sharing|own|settled (?:in|into)|moved into|downsized to"
     r"|bagged|took|taken)"
 )
+_ITINERARY: Final = cue(
+    listed("itinerary, route, plan, schedule, list, tour, stopover, connection, train, ferry, flight, back on, at noon, yesterday, early")
+)
+"""Words of a journey."""
 _CHANGED: Final = compiled(
     r"\b(?:sold|left|swapped|traded|downsiz\w+|retir\w+|ended up|finally|first (?:home|house|flat|place)"
     r"|moved|best (?:thing|decision|move)|instead|from)\b",
@@ -52,6 +56,12 @@ def unless_away(found: re.Match[str]) -> str | None:
     """A home, if the clause is not about a stay."""
     said = found.string[: found.start("x")] + found.string[found.end("x") :]
     return None if _AWAY.search(said) is not None else f"I live in {found['x']}"
+
+
+def unless_trip(found: re.Match[str]) -> str | None:
+    """A move, if the clause is not about a journey or a plan of one."""
+    said = found.string[: found.start("x")] + found.string[found.end("x") :]
+    return None if _AWAY.search(said) is not None or _ITINERARY.search(said) is not None else f"I moved to {found['x']}"
 
 
 def _if_changed(found: re.Match[str]) -> str | None:
@@ -139,8 +149,8 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
         unless_away,
     ),
     (
-        r"\b(?:i|we) (?:commute|drive in|travel in|come in|cycle in|get the train in|take the train in|bus it"
-        rf" in)(?: every day| daily| each day| to work| here)* from {_PLACE}",
+        r"\b(?:i|we) (?:commute|drive|travel|come|cycle|get the (?:train|bus)|take the (?:train|bus)|bus it)"
+        rf"(?: in| over| up| down)(?: every day| daily| each day| to work| here)* from {_PLACE}",
         unless_away,
     ),
     (
@@ -172,10 +182,20 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
         _if_changed,
     ),
     (
-        r"\b(?:i|we)(?:['’]ve| have)? (?:recently |just |finally )?(?:swapped|traded|left) (?P<from>(?-i:[A-Z])[\w'’-]+"
-        rf"(?: (?-i:[A-Z])[\w'’-]+)?) for (?:an? (?:[a-z-]+ ){{0,3}}?{any_of(DWELLINGS)} (?:in|on|outside)"
-        rf" )?{_PLACE}",
-        r"I moved to \g<x>",
+        r"^(?:(?:so |and |but )?(?:i|we)(?:['’]ve| have)? )?(?:recently |just |finally )*(?:swapped|traded|left|exchanged|ditched|gave up)"
+        r" (?P<from>(?:city life in |the )?(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?)(?: for good)?"
+        rf" (?:for|and (?:settled|moved|went|came) (?:in|to)) (?:an? (?:[a-z-]+ ){{0,3}}?{any_of(DWELLINGS)} (?:in|on|outside) )?{_PLACE}",
+        unless_trip,
+    ),
+    (
+        rf"^(?:the|our|my) (?:big )?(?:move|relocation|moving)(?: from {PLACE_NAME})? (?:back |over |up |down |out )?to {_PLACE}"
+        r" (?:was|went|has|took|turned out|cost|is (?:behind|finally|done|going|over)|nearly|almost|did|felt|feels|wore|wiped|broke)\b",
+        unless_trip,
+    ),
+    (
+        rf"^(?:i|we)(?:['’]ve| have)? (?:(?:just|finally|recently) )*(?:bought|ended up buying|settled down|settled) in {_PLACE}"
+        r"(?=\s*(?:[.,!;]|$)| (?:because|since|as|so|in \d{4}|last|years|\w+ years|and)\b)",
+        unless_trip,
     ),
     (
         r"\b(?:i|we)(?:['’]ve| have)? (?:just |recently |finally )?(?:upped sticks|up and left|packed up|sold"
@@ -194,9 +214,10 @@ HOME_RULES: Final[tuple[Rule, ...]] = (
     ),
     (
         r"\b(?:my|our) (?:own |new |little |tiny |shared )*(?:garden|balcony|allotment|landlord|landlady|terrace"
-        r"|street|neighbourhood|neighborhood|block|council|flat|apartment|house|bedsit|houseboat|cottage) (?:here"
-        rf" |over |up |down |out )?in {_PLACE} (?:is|has|needs|gets|keeps|won['’]?t|feels|smells|looks|costs"
-        r"|leaks|floods|floats|comes with|doesn['’]?t)\b",
+        r"|street|neighbourhood|neighborhood|block|council|flat|apartment|house|bedsit|houseboat|cottage|neighbours?|flatmates?"
+        r"|housemates?|local) (?:here"
+        rf" |over |up |down |out )?in {_PLACE} (?:(?:is|are|has|have|needs?|won['’]?t|doesn['’]?t|don['’]?t|(?!was\b)[a-z]{{3,}}s)\b"
+        r"|(?=[^.!?]*\b(?:again|just|now|finally|this (?:week|month|morning|year))\b))",
         unless_away,
     ),
 )

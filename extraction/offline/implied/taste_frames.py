@@ -41,6 +41,7 @@ _ACT: Final = rf"(?P<x>[a-z]{{2,}}ing\b(?<!being)(?: (?!{STOP}\b){WORD}){{0,3}})
 _WARMED: Final = any_of(
     listed("""
     fallen in love with, fell in love with, grown to love, grew to love, come to love, came to love, learned to love, learnt to love,
+    grown fond of, become fond of, got fond of, grown keen on, become keen on, grown partial to, become partial to,
     developed a taste for, developed a love of, developed a love for, discovered a love of, discovered a love for, discovered the joy of,
     discovered the joys of, rediscovered, become obsessed with, got hooked on, gotten hooked on, become hooked on, become addicted to
 """)
@@ -162,7 +163,11 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         rf" (?!{STOP}\b){WORD})?)\b[^.!?;]*?\b{_STILL}{END}",
         LOVE,
     ),
-    (rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) {PASTIME}{END}", LIKE),
+    (
+        rf"{_HAVE}{_EVER}(?:taken up|took up|got(?:ten)? into|got the bug for) (?:the )?{PASTIME}(?:{END}|(?= (?:at|in|during"
+        rf"|a few|last|late|two)\b))",
+        LIKE,
+    ),
     (rf"{_I} {_NEEDS} (?:without|before) {_SOME}{PASTIME}{END}", LIKE),
     (rf"{_IS_I} (?:never|rarely|seldom) (?:seen )?without (?:an? |my |some )?{PASTIME}{END}", LIKE),
     (
@@ -292,7 +297,9 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         r" dente|neat|spicy|without \w+|with (?!me\b|you\b)\w+))\b",
         lambda found: f"I prefer {_STATE.sub('', found['x'])}",
     ),
+    (rf"{_IS_I} {_EVER}(?:rather )?more (?:of )?an? {PASTIME}(?: person)? than (?:of )?an? {WORD}\b", PREFER),
     # the writer rejects
+    (rf"^(?:literally |really |please |absolutely )*anything (?:but|except|apart from|other than) {PASTIME}(?:,? please)?{END}", DISLIKE),
     (rf"^(?:i|we)(?:['’]?ve| have)? {_EVER}(?:got |always had |had )?{_NO_FEELING} {THING}{END}", DISLIKE),
     (rf"{_HAVE}{_EVER}{_REFUSED} (?:the )?{THING}{END}", DISLIKE),
     (

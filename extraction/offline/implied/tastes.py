@@ -10,6 +10,7 @@ from extraction.offline.grammar.thing_patterns import (
     DISLIKE,
     EATEN,
     END,
+    HARM,
     LIKE,
     LOVE,
     NOUN,
@@ -22,6 +23,7 @@ from extraction.offline.grammar.thing_patterns import (
     THING,
     WORD,
     Rule,
+    is_taste,
 )
 from extraction.offline.words.taste_nouns import TASTE_NOUNS
 from extraction.offline.words.tastes import DIETS
@@ -112,6 +114,18 @@ def _felt(found: re.Match[str]) -> str | None:
     return f"I {found['v']} {thing}" if thing is not None else None
 
 
+def _unloved(found: re.Match[str]) -> str | None:
+    """What somebody who is "not much of a drinker" does not like."""
+    is_denied = re.search(r"\b(?:not|never)\b", found.group(), re.IGNORECASE) is not None
+    return f"I dislike {found['x']}ing" if is_denied else None
+
+
+def _loved(found: re.Match[str]) -> str | None:
+    """What a keen gardener likes."""
+    act = f"{found['x'].removesuffix('er')}ing" if found["x"].endswith("er") else found["x"]
+    return f"I like {act}" if is_taste(act) else None
+
+
 TASTE_RULES: Final[tuple[Rule, ...]] = (
     # the thing is the subject
     (rf"^{PLACED}{_IS}{_BLISS}{END}", LOVE),
@@ -153,6 +167,24 @@ TASTE_RULES: Final[tuple[Rule, ...]] = (
     ),
     # the writer is the subject
     (rf"^(?:i|we)? ?{_NOT_DO}(?:do|take|touch|handle|digest|process|go near|look at|keep down|manage) (?:any )?{EATEN}{END}", AVOID),
+    (
+        r"^my (?:skin|system|eyes|nose|sinuses|head|hands|feet|knees|joints|ears|teeth|liver|nerves)"
+        rf" (?:(?:{_NOT_DO}(?:do|take|handle|digest|process|like|tolerate|stand|bear|cope with)|hates?|rejects?|reacts? (?:badly )?to"
+        rf"|rebels? against|objects? to)) (?:any |the )?{HARM}{END}",
+        AVOID,
+    ),
+    # agent nouns: "not much of a drinker", "a keen gardener"
+    (
+        rf"^(?:i['’]?m|i am|i was|never been|i['’]ve been|i['’]ve never been) (?:not|never)? ?much of an? (?P<x>[a-z]{{3,}})er{END}",
+        _unloved,
+    ),
+    (
+        r"^(?:i['’]?m|i am|i['’]ve always been|i have always been) (?:(?:such|just|quite|still|also|rather) )*(?:an?"
+        r" )(?:(?:keen|avid|passionate|serious|amateur"
+        r"|hobby|enthusiastic|dedicated|lifelong|big|obsessive|compulsive|weekend|recreational|casual|occasional|committed) )+"
+        rf"(?P<x>(?:[a-z]+ )?[a-z]{{3,}}(?:er|ist|or)){END}",
+        _loved,
+    ),
     (rf"^(?:i|we)? ?{_NOT_DO}do (?:any )?{TASTE}{END}", DISLIKE),
     (
         rf"^(?:i|we) {_NOT_DO}(?:hack|stomach|face|look at|smell|go near|get (?:on with|along with|into|excited"

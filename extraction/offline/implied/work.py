@@ -124,6 +124,29 @@ def _in_training(found: re.Match[str]) -> str:
     return f"My line of work is {found['x'].replace('-year', ' year')}"
 
 
+def _engaged(found: re.Match[str]) -> str | None:
+    return None if found["v"].lower() == "volunteering" else f"In my job I work {found['x']}"
+
+
+_ORGANISATION: Final = (
+    r"(?:(?:the|an?|our|my) )?(?!(?:all|it|this|that|least|first|last|present)\b)[\w'’&-]+(?: (?!is\b|has\b|was\b)[\w'’&-]+){0,3}?"
+)
+_LASTS: Final = (
+    r"(?:is(?! (?:over|gone|up for|advertised|open|mine if|starting|still open|to be)\b)|isn['’]t|has been|keeps|means|suits|pays|lets"
+    r"|comes with|involves|gets|makes|gives|leaves|takes|needs|requires|feels|turns out|turned out|beats|can be|hasn['’]t|doesn['’]t"
+    r"|started(?! \w+ing))\b(?![^.!?]*\b(?:ends?|ended|finish\w*|fell through|interview|offer|would|next|resign\w*|quit|quitting|leav\w+"
+    r"|last (?:week|day|month))\b)"
+)
+"""Says that a job goes on."""
+
+
+def _employed(found: re.Match[str]) -> str | None:
+    """The work that a clause about a job names: its trade, or else its place."""
+    if found["as"] is not None:
+        return f"I'm {found['as']}" if is_occupation(_ARTICLE.sub("", found["as"])) else None
+    return f"In my job I work {found['x']}"
+
+
 WORK_RULES: Final[tuple[Rule, ...]] = (
     # an act that lasts
     (rf"\b{_NOW},? (?:i['’]?m|i am) (?P<v>{'|'.join(_ACTS)}) (?P<x>[a-z][\w'’ -]{{2,25}}?){_END}", _acted),
@@ -141,7 +164,14 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         rf" ){{1,3}}{_MORE_VEHICLES})(?=\s*[.,!;]|$| (?:so|and|but|for|on|in|at|to|every)\b)",
         r"For a living I \g<x>",
     ),
+    (rf"^(?:i['’]?ve|i have) been (?P<v>temping|interning|volunteering|working) (?P<x>(?:at|for|in|with) {_ORGANISATION}){_END}", _engaged),
     # by its place or its employer
+    (
+        r"^(?:(?:my|our)(?: new| current| first| second| old| part-time| full-time| summer| day| evening| weekend| little| own)*"
+        r"|(?:the|this) new) (?:job|position|role|post|gig|traineeship|internship|apprenticeship|placement)"
+        rf"(?: as (?P<as>an? [a-z -]{{3,30}}?))? (?P<x>(?:at|with|for|in) {_ORGANISATION}) {_LASTS}",
+        _employed,
+    ),
     (
         rf"^(?:i|i['’]?m|we|we['’]re)\b[^.;!?]{{0,80}}?(?:\bwhile|\bwhilst|\band|,)(?: also| still)? (?:working|temping"
         rf"|interning|waitressing|helping out|serving) {_DAYS}{_AT_WORK}{_END}",
@@ -166,7 +196,7 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
     (
         r"^(?:i|we) (?:now |currently |still |also )?work (?P<x>for (?:the|an?|our|my) (?:(?!(?:first|last)\b)[a-z-]+"
         rf" )?{_EMPLOYER}){_END}",
-        r"I make a living by working \g<x>",
+        r"In my job I work \g<x>",
     ),
     (
         r"^(?:i|we)(?:['’]?ve| have)? (?:just |recently |now )?(?:joined|serve in|serve with|enlisted in|enlisted with"
@@ -190,6 +220,11 @@ WORK_RULES: Final[tuple[Rule, ...]] = (
         r" (?P<x>(?:wash dishes|wait tables|clean|drive|deliver|teach|tutor|bartend|tend bar|stack shelves|cut hair)(?:"
         r" [a-z]+){0,2}?)(?= (?:in|at|for) | *[.,;!]|$)(?! up\b)",
         r"For a living I \g<x>",
+    ),
+    (
+        rf"\b(?:(?:at|from|to|in|of|near|outside) )?(?P<x>(?:the|a|an) (?:(?!(?:new|old|big|whole)\b)[a-z-]+"
+        rf" ){{0,2}}?{_PLACES}) where i(?: now| still)? work\b(?!ed)",
+        r"In my job I work at \g<x>",
     ),
     # by its name
     (r"^[1-6]\d,? (?:[a-z]+, )?(?P<x>[a-z][a-z -]{2,30}?)(?=,| from\b| in\b| at\b|$)", _a_job),

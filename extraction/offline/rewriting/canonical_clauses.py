@@ -42,7 +42,8 @@ _FREE_TIME: Final = (
 )
 _CHERISHED: Final = (
     r"(?:favou?rites?|guilty pleasures?|happy place|comfort food|comfort zone|(?:biggest|greatest|great|main|true|first) (?:love|joy"
-    r"|passion|pleasure)|jam|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies|pastime|pastimes|favou?rite things?"
+    r"|passion|pleasure)|jam|usual|go-to|obsession|drink of choice|sport of choice|passion|passions|hobby|hobbies"
+    r"|pastime|pastimes|favou?rite things?"
     r"|favou?rite thing (?:ever|in the (?:whole )?world|to \w+))"
 )
 _RELATED: Final = any_of(RELATIVES, MANY_RELATIVES, listed("family, whole family, other half, old man, missus, better half, little family"))
@@ -169,13 +170,14 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     (rf"{LEAD}(?P<thing>\w+ing [\w '’-]{{2,40}}?) is what i do for (?:a living|work|money){END}", r"\g<lead>My job is \g<thing>"),
     (
-        rf"{LEAD}(?P<thing>{_NOUNS}) (?:is|are|has always been|have always been)(?: (?:definitely|still|always|absolutely|probably no))?"
+        rf"{LEAD}(?P<thing>{_NOUNS}) (?:is|are|has become|have become|has always been|have always been)(?: (?:definitely"
+        rf"|still|always|absolutely|probably no))?"
         rf" (?:one of |some of |among )?my (?:(?:absolute|all-time|all time|big|only|new|biggest|greatest|very) )*{_CHERISHED}{END}",
         r"\g<lead>I like \g<thing>",
     ),
     (
         rf"\b(?:(?:one|two|some|many) of )?my (?:(?:absolute|all-time|all time|big|only|one|biggest|greatest|secret) )*"
-        rf"{_CHERISHED}(?: in life| in the world)?"
+        rf"(?:{_CHERISHED}|thing)(?: in life| in the world)?"
         r" (?:is|are|has always been|would have to be) (?!(?:not|that|when|the (?:one|way|second|first)|to be|a|an|my|you|your|this|it)\b)",
         "I like ",
     ),

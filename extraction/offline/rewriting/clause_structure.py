@@ -9,13 +9,11 @@ from typing import Final
 
 from extraction.offline.grammar.patterns import any_of, cue, listed
 from extraction.offline.grammar.thing_patterns import POINTERS, is_taste
-from extraction.offline.words.tastes import DIETS, FOODS
+from extraction.offline.rewriting.times_and_changes import BEGIN, CHANGE_RULES, stated_first
+from extraction.offline.words.people import RELATIVES
+from extraction.offline.words.tastes import DIETS, DISLIKING, FOODS, LIKING
 from memory.texts.prefiltered_patterns import Rewrites, compiled
 
-_BEGIN: Final = (
-    r"(?:^|(?<=[.!?\n]\s))(?P<lead>\W*(?:(?:and|so|but|well|oh|ok|okay|yes|yeah|also|honestly|actually|btw|hi|hello"
-    r"|hey|no|nope|hm+|as for)\b[\s,!.]*)*)"
-)
 _NO_TOPIC: Final = any_of(
     listed("""
     you, really, seriously, sure, right, ready, anyone, anybody, what, who, why, how, where, when, which, is, are, was, do, does, did,
@@ -25,7 +23,7 @@ _NO_TOPIC: Final = any_of(
 """)
 )
 _TOPIC: Final = compiled(
-    rf"{_BEGIN}(?P<topic>(?!{POINTERS}\b)(?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*(?:"
+    rf"{BEGIN}(?P<topic>(?!{POINTERS}\b)(?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*(?:"
     rf" (?!{_NO_TOPIC}\b)[^\W\d_][\w'’-]*){{0,2}})(?P<mark>\s*(?:\?+|…|\.\.\.|:|\s[–—-])|,)\s+"
     r"(?P<reaction>(?:(?:oh|ugh|ew+|yuck|yum|mm+|nah|no way|god|nope|yes|absolutely|bring it on|never|don['’]t get"
     r" me started|love it)[\s,!.]+)*"
@@ -59,12 +57,8 @@ _TIME: Final = (
 )
 _SINCE_CLAUSE: Final = r"(?:ever )?since (?:i|we|my|our|the) (?:[\w'’-]+ ){1,6}?[\w'’-]+"
 _STATED: Final = r"(?P<stated>(?:i|i['’]?m|we|we['’]re|i['’]ve|we['’]ve|my|our) [^.!?;,\n]{3,90})"
+_CLOSE: Final = any_of(RELATIVES)
 _PRAISE: Final = frozenset({"yes please", "anytime", "heaven", "bliss", "yum", "delicious"})
-
-
-def _after(found: re.Match[str]) -> str:
-    """A statement with its time after it."""
-    return f"{found['lead']}{found['stated']} {found['time'][0].lower()}{found['time'][1:]}"
 
 
 def _nobody(found: re.Match[str]) -> str:
@@ -95,30 +89,46 @@ def _judged(found: re.Match[str]) -> str:
 
 _FORMS: Final = (
     # a time or a cause before the subject
-    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", _after),
-    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|\b(?:and|but|so) ){_SINCE_CLAUSE.join(('(?P<time>', ')'))}, {_STATED}", _after),
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|[,;]\s|\b(?:and|but|so|because|though) ){_TIME.join(('(?P<time>', ')'))},? {_STATED}", stated_first),
+    (rf"(?P<lead>^\W*|(?<=[.!?\n]\s)|\b(?:and|but|so) ){_SINCE_CLAUSE.join(('(?P<time>', ')'))}, {_STATED}", stated_first),
+    *CHANGE_RULES,
     # a label of the writer's own
     (
-        rf"{_BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
+        rf"{BEGIN}my (?P<label>(?:(?:all-time|absolute|current|new|main|only|biggest) )*(?:favou?rite(?: (?!(?:is"
         rf"|are)\b)[a-z]+){{0,2}}|fave|go-to(?: [a-z]+)?"
-        r"|hobby|hobbies))\s*(?:\?|:|\s[–—-])\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)",
+        r"|hobby|hobbies|guilty pleasure|comfort food|comfort show|passion|obsession|thing))\s*(?:\?|:|\s[–—-])\s+(?!(?:it"
+        r"|that|this|i|you|what|who|is|no|none)\b)",
         r"\g<lead>My \g<label> is ",
     ),
     (
-        rf"{_BEGIN}favou?rite (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
-        rf" \w+){{0,3}}\s*[.!]*\s*$)",
+        rf"{BEGIN}fav(?:ou?rite|e)? (?P<label>[a-z]+)\s*(?:\?|:)\s+(?!(?:it|that|this|i|you|what|who|is|no|none)\b)(?=\w+(?:"
+        rf" \w+){{0,3}}\s*(?:, (?:obviously|always|of course|no contest|hands down|every time))?[.!]*\s*$)",
         r"\g<lead>My favourite \g<label> is ",
     ),
+    # a question that the writer answers
     (
-        r"\b(?P<own>(?:my|our) (?:job|flat|house|home|place|boss|favou?rite \w+|hobby|diet|trade|passion))['’]s"
-        r" (?=(?:in|a|an|the|at|on|not|now|still|always)?\b)",
+        rf"{BEGIN}(?:my|what['’]?s my|what is my) (?P<label>job|occupation|trade|profession|name|diet|hobby|home town|home)\?+\s+"
+        r"(?!(?:it|that|this|i|you|what|who|is|no|none|not|do|does|can|well|why|how|ask|oh|um|hm+|er|yes|sure"
+        r"|just)\b)(?=\w+(?: [\w'’-]+){0,4}\s*(?:[.,!]|$))",
+        r"\g<lead>My \g<label> is ",
+    ),
+    (rf"{BEGIN}what (?:do )?i do(?: for (?:a living|work|money))?\?+\s+(?:well,? )?i (?=[a-z]+ )", r"\g<lead>For a living I "),
+    (
+        rf"{BEGIN}(?P<thing>(?-i:[A-ZÀ-Þ])[\w'’-]+)\? (?:that['’]s|that is|s?he['’]s|s?he is|oh,?) (?:just )?my (?P<label>{_CLOSE})"
+        r"(?=\s*(?:[.,!]|$))",
+        r"\g<lead>My \g<label> is called \g<thing>",
+    ),
+    (
+        r"\b(?P<own>(?!(?:it|that|there|here|what|who|he|she|let|how|where|when|why|this|one|name|master|bachelor|doctor)\b)[a-z]{3,})['’]s"
+        r" (?=(?:an?|the|my|our|off|out|not"
+        r"|no|always|really|just|so|too|what|where|how|in|on|at|now|still|definitely|basically|absolutely|kind of|pretty much)\b)",
         r"\g<own> is ",
     ),
     # a doubled subject, and attitudes that leave the truth as it is
-    (rf"{_BEGIN}(?:me personally|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
-    (rf"{_BEGIN}for me,? (?:the )?(?=[a-z]+ (?:has|have|must|needs?) )", r"\g<lead>my "),
+    (rf"{BEGIN}(?:me personally|for my part|speaking for myself),? (?=(?:i|i['’]m|i['’]ve|my)\b)", r"\g<lead>"),
+    (rf"{BEGIN}for me,? (?:the )?(?=[a-z]+ (?:has|have|must|needs?) )", r"\g<lead>my "),
     (
-        rf"{_BEGIN}(?:truth be told|i have to say|i must say|i must admit|i (?:will|['’]ll) admit|i admit|gotta (?:say"
+        rf"{BEGIN}(?:truth be told|i have to say|i must say|i must admit|i (?:will|['’]ll) admit|i admit|gotta (?:say"
         r"|admit)|not gonna lie|i won['’]t lie|i can['’]t lie"
         r"|no word of a lie|let me tell you|i(?:['’]m| am) (?:afraid|proud to say|happy to say|ashamed to say|sorry to"
         r" say|not ashamed to say|glad to say)"
@@ -128,6 +138,8 @@ _FORMS: Final = (
         r"|strange|odd|boring|picky|fussy|a snob),? but"
         r"|funny thing is|i hate to say it,? but|unpopular opinion|hot take|confession|guilty|same here|fun fact"
         r"|don['’]t judge me,? but|say what you like,? but"
+        r"|i['’]d say|i would say|i guess you could say|i suppose you could say|it['’]s fair to say|put it this way|let['’]s just say"
+        r"|(?:although |but |well )?now that(?=\s)"
         r"|if i['’]m honest|if i am honest|to tell (?:you )?the truth|between you and me|if you must know|don['’]t get me wrong)"
         r"(?: that)?[\s,:—–-]+(?=(?:i|i['’]m|im|i['’]ve|my|we|we['’]re)\b)",
         r"\g<lead>",
@@ -160,7 +172,7 @@ _FORMS: Final = (
         r"|hate|like|enjoy)s (?P<thing>[^.,;!?]{2,40}?), (?:me included|including me|me too|myself included)\b",
         r"I \g<verb> \g<thing>",
     ),
-    (rf"{_BEGIN}(?:unlike|same as|just like|like) (?:my|the|most) (?:\w+ )?\w+,? (?=(?:i|i['’]m|we)\b)", r"\g<lead>"),
+    (rf"{BEGIN}(?:unlike|same as|just like|like) (?:my|the|most) (?:\w+ )?\w+,? (?=(?:i|i['’]m|we)\b)", r"\g<lead>"),
     (
         r"\b(?:someone|somebody|people|anyone|those|a person|folks) (?:who|that),? like (?:me|myself),?"
         r" (?P<verb>can['’]?t|cannot|don['’]?t|doesn['’]?t|hates?|loves?|is|are|lives?|has|have|never|works?)"
@@ -169,13 +181,13 @@ _FORMS: Final = (
     ),
     # "It's liver that I can't stand", "Golf? Boring."
     (
-        rf"{_BEGIN}it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only"
-        rf"|people|them|they|this|that)\b)[\w'’-]+(?: (?!that\b)[\w'’-]+){{0,3}}?) (?:that |which )?i (?P<verb>can['’]?t"
-        r" stand|hate|love|like|enjoy|dislike|can['’]?t eat|avoid)(?: most| the most)?(?=\s*(?:[.,!;]|$))",
-        r"\g<lead>I \g<verb> \g<thing>",
+        rf"(?:{BEGIN}|(?P<comma>[,;]\s+))it(?:['’]s| is) (?P<thing>(?!(?:not|just|a|an|my|your|you|he|she|him|her|how|when|what|why|only"
+        rf"|people|them|they|this|that)\b)[\w'’-]+(?: (?!that\b)[\w'’-]+){{0,3}}?) (?:that |which )?i (?:really |just |absolutely )?"
+        rf"(?P<verb>{any_of(LIKING, DISLIKING)}|can['’]?t eat|avoid)(?: most| the most)?(?=\s*(?:[.,!;]|$))",
+        lambda found: f"{found['lead'] or ''}{found['comma'] or ''}I {found['verb']} {found['thing']}",
     ),
     (
-        rf"{_BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
+        rf"{BEGIN}(?P<thing>[\w'’-]+(?: [\w'’-]+){{0,2}})(?:\?|,) (?:so |absolutely |just |a bit |really"
         r" |definitely |maybe )?(?P<verdict>not for me|never again|boring|yuck|yucky|gross|no thanks|nope|disgusting|vile"
         r"|rank|grim|overrated|yes please"
         r"|anytime|heaven|bliss|yum|delicious)(?=\s*(?:[.,!;]|$))",
@@ -189,7 +201,7 @@ _FORMS: Final = (
     ),
     # the object first: "Pork I don't eat", "Coffee I can't drink any more"
     (
-        rf"{_BEGIN}(?P<thing>(?!(?:what|which|who|that|this|it|something|nothing|everything|anything|things?|if|when|so|how|no|not|one"
+        rf"{BEGIN}(?P<thing>(?!(?:what|which|who|that|this|it|something|nothing|everything|anything|things?|if|when|so|how|no|not|one"
         rf"|all)\b)"
         r"[\w'’-]+(?: (?!(?:i|we|that|which|who)\b)[\w'’-]+){0,2}),? (?P<subject>i|we) (?P<verb>(?:really |just |simply "
         r"|still )*(?:do ?n['’]?t"

@@ -3,36 +3,11 @@
 import re
 from typing import Final
 
-from extraction.offline.grammar.patterns import any_of, listed
+from extraction.offline.grammar.patterns import any_of
+from extraction.offline.rewriting.profile_lists import ARTICLE, GREETS, NAME, is_name, with_lists_as_statements
 from extraction.offline.words.occupations import is_occupation
-from extraction.offline.words.people import NO_INTRODUCTIONS, NO_NAMES, RELATIVES
-from extraction.offline.words.tastes import DIETS
-from memory.texts.prefiltered_patterns import Replacement, Rewrites, compiled
-
-_NO_PERSONS: Final = any_of(
-    NO_INTRODUCTIONS,
-    NO_NAMES,
-    listed("""
-    dutch, greek, czech, thai, welsh, turk, arab, sikh, kurd, swiss, finn, dane, swede, pole, scot, brit, aussie, kiwi, iraqi,
-    israeli, pakistani, filipino, filipina, latino, latina, sunni, shia, mormon, methodist, lutheran, anglican, orthodox, jew,
-    republican, democrat, tory, labour, libra, virgo, gemini, aries, pisces, taurus, capricorn, aquarius, scorpio, sagittarius,
-    cancer, team, type, gen, groot, happy, sober, afraid, buddhist, atheist, agnostic, quaker, cantonese, hungry, desperate,
-    interested, excited, ukrainian, black, white, brown, blind, dyslexic, bipolar, based, working, living, iron, legend, ceo, cto,
-    cfo, writing, trying, struggling, eat, currently, planning, having, getting, learning, preparing, reaching, using, wondering,
-    calling, starting, doing, making, considering, worried
-"""),
-)
-_NAME: Final = rf"(?P<name>(?!(?i:{_NO_PERSONS}|pro-|anti-|non-)\b)(?-i:[A-ZÀ-Þ][a-zà-ÿĀ-ž'’-]{{1,20}})(?<!ing)(?<!['’]s))"
-_NATIONAL: Final = compiled(r"(?:ish|ese|ean|ican|anian|indian|asian|russian|ian|ed)$", re.IGNORECASE)
-_GIVEN: Final = compiled(
-    r"(?:adrian|brian|ian|vivian|julian|lillian|lilian|fabian|damian|sebastian|florian|gillian|kilian|killian|jillian|cyprian|maximilian"
-    r"|cillian|bastian|dorian|tristian|anish|manish|satish|mahalakshmi|ned|fred|ted|jed|reed|mohammed|ahmed|muhammed|sean|jean|dean)",
-    re.IGNORECASE,
-)
-_ARTICLE: Final = compiled(r"^an? ", re.IGNORECASE)
-_GREETS: Final = (
-    r"(?:hi|hello|hey|hiya|heya|good (?:morning|afternoon|evening)|greetings|howdy)(?: (?:there|all|again|everyone|guys|team))?"
-)
+from extraction.offline.words.people import RELATIVES
+from memory.texts.prefiltered_patterns import Replacement, Rewrites
 
 
 def _first_replaced(pattern: re.Pattern[str], replacement: Replacement, text: str) -> str:
@@ -57,27 +32,28 @@ _REWRITES: Final = Rewrites(
             r"|it['’]?s)\b)",
             "Hi, ",
         ),
-        (rf"^\W*(?:so|oh|ok|okay|well|um|and|right)[\s,]+(?={_GREETS}\b[\s,!.]*(?:i['’]?m|i am|it['’]?s|this is)\b)", ""),
+        (rf"^\W*(?:so|oh|ok|okay|well|um|and|right)[\s,]+(?={GREETS}\b[\s,!.]*(?:i['’]?m|i am|it['’]?s|this is)\b)", ""),
         # "hey, it's Tamsin", "this is Anselm again", "good morning, Yevgenia speaking"
         (
-            rf"^\W*{_GREETS}[\s,!.]+(?:it['’]?s|it is) {_NAME}(?: (?:here|again|speaking|from [^.!?\n]{{2,40}}))?(?=\s*(?:[.,!—–-]|$))",
+            rf"^\W*{GREETS}[\s,!.]+(?:it['’]?s|it is) {NAME}(?: (?:here|again|speaking|from [^.!?\n]{{2,40}}))?(?=\s*(?:[.,!—–-]|$))",
             r"Hi, I'm \g<name>",
         ),
-        (rf"^\W*(?P<greet>{_GREETS}[\s,!.]+)?this is {_NAME} (?:again|speaking|here)\b", r"Hi, I'm \g<name>"),
-        (rf"^\W*{_GREETS}[\s,!.]+{_NAME} speaking\b", r"Hi, I'm \g<name>"),
+        (rf"^\W*(?P<greet>{GREETS}[\s,!.]+)?this is {NAME} (?:again|speaking|here)\b", r"Hi, I'm \g<name>"),
+        (rf"^\W*{GREETS}[\s,!.]+{NAME} speaking\b", r"Hi, I'm \g<name>"),
         (
-            rf"^\W*{_GREETS}[\s,!.]+(?:(?:i['’]?m |i am )?new (?:here|to this)|first time here|just signed up)[\s,!.]+"
+            rf"^\W*{GREETS}[\s,!.]+(?:(?:i['’]?m |i am )?new (?:here|to this)|first time here|just signed up)[\s,!.]+"
             r"(?=(?:i['’]?m|i am) )",
             "Hi, ",
         ),
         (
-            rf"\b(?:i['’]?m|i am) (?:her|his|their) (?:\w+ )?{any_of(RELATIVES)},? {_NAME}(?=\s*[.,!]|\s*$|\s+(?:and|from)\b)",
+            rf"\b(?:i['’]?m|i am) (?:her|his|their) (?:\w+ )?{any_of(RELATIVES)},? {NAME}(?=\s*[.,!]|\s*$|\s+(?:and|from)\b)",
             r"my name is \g<name>",
         ),
         (r"\bwhat(?:['’]s| is) your name\?\s+mine(?:['’]s| is) (?=(?-i:[A-ZÀ-Þ]))", "My name is "),
+        (rf"^\W*(?:{GREETS}[\s,!.]+)?(?:it['’]?s|it is) me,? {NAME}(?=\s*(?:[.,!—–-]|$))", r"Hi, I'm \g<name>"),
         # a name to be used
-        (rf"^\W*(?:{_GREETS}[\s,!.]+)you (?:can|may) (?:just )?use {_NAME}(?=\s*[.!]|\s*$)", r"Call me \g<name>"),
-        (rf"^\W*(?:just|simply|plain) {_NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
+        (rf"^\W*(?:{GREETS}[\s,!.]+)you (?:can|may) (?:just )?use {NAME}(?=\s*[.!]|\s*$)", r"Call me \g<name>"),
+        (rf"^\W*(?:just|simply|plain) {NAME} (?:is fine|will do|works|is enough|is ok|is okay|is good|please)\b", r"Call me \g<name>"),
         (
             r"\b(?:please |you can |you may |just |feel free to )*(?:address me as|refer to me as|know me as"
             r"|call me by my (?:nick)?name,?|use the name) (?!your|his|her|the)"
@@ -111,7 +87,7 @@ _REWRITES: Final = Rewrites(
             r" (?=(?-i:[A-ZÀ-Þ])[a-zà-ÿ]+)",
             "my name is ",
         ),
-        (rf"^\W*new (?:here|joiner|starter|face)[\s,.!:—–-]+{_NAME}(?=\s*(?:[.,!]|$))", r"Hi, I'm \g<name>"),
+        (rf"^\W*new (?:here|joiner|starter|face)[\s,.!:—–-]+{NAME}(?=\s*(?:[.,!]|$))", r"Hi, I'm \g<name>"),
         (r"^(?P<lead>\W*(?:(?:and|so|oh|please|hi|hello)\b[\s,!.]*)*)do (?:please |just )?(?=call me )", r"\g<lead>"),
         (
             r"\b(?:but |and )?(?:irl|in real life|off ?line|outside the game|in person|to (?:my )?friends|at home|for"
@@ -120,12 +96,12 @@ _REWRITES: Final = Rewrites(
             ". Call me ",
         ),
         (
-            rf"\b(?:i['’]?m|i am|it['’]?s) {_NAME} to (?:everyone|everybody|my friends|most people|friends|you|the team"
+            rf"\b(?:i['’]?m|i am|it['’]?s) {NAME} to (?:everyone|everybody|my friends|most people|friends|you|the team"
             r"|all)\b",
             r"call me \g<name>",
         ),
         (
-            rf"^\W*(?:it['’]?s|i['’]?m|my name(?:['’]?s| is)) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|or|though) {_NAME} (?:is"
+            rf"^\W*(?:it['’]?s|i['’]?m|my name(?:['’]?s| is)) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but|or|though) {NAME} (?:is"
             r" (?:fine|ok|okay|good|easier|enough)|will do|works|does)\b",
             r"Call me \g<name>",
         ),
@@ -136,9 +112,9 @@ _REWRITES: Final = Rewrites(
             "my name is ",
         ),
         (
-            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{_NAME}, (?P<job>(?:an? )?[a-z][\w"
+            rf"^\W*(?:(?:quick|short|brief|my|a) )*intro(?:duction)?\s*[:,—–-]\s*{NAME}, (?P<job>(?:an? )?[a-z][\w"
             rf" -]{{2,40}})(?=\s*(?:[,.!;]|$))",
-            lambda found: f"Hi, I'm {found['name']}, {found['job']}" if is_occupation(_ARTICLE.sub("", found["job"])) else found.group(),
+            lambda found: f"Hi, I'm {found['name']}, {found['job']}" if is_occupation(ARTICLE.sub("", found["job"])) else found.group(),
         ),
         (
             r"\b(?:just |please )*call me (?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+),? (?:ok|okay|alright|will you|would you)\s*\?",
@@ -185,7 +161,7 @@ _REWRITES: Final = Rewrites(
         (r"\b(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]+) for short\b", r"call me \g<name>"),
         (r"\bi go by my (?:middle|second|maiden|first|last|nick|stage) ?name,? (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
         (r"\bmy (?:short name|preferred name) is (?=(?-i:[A-ZÀ-Þ]))", "I go by "),
-        (rf"^\W*this is {_NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
+        (rf"^\W*this is {NAME}, (?=i\b)", r"Hi, I'm \g<name>, "),
         (
             r"^\W*(?:officially|on paper|legally)[, ]+(?:i['’]m|i am|my name is|it['’]s) (?-i:[A-ZÀ-Þ])[\w'’-]+,? (?:but"
             r"|though) (?:everyone|everybody|people|friends"
@@ -204,7 +180,7 @@ _REWRITES: Final = Rewrites(
         ),
         # "I'm Jolanta, the one who emailed yesterday"
         (
-            rf"^\W*(?:{_GREETS}[\s,!.]+)?(?:i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) {_NAME},? (?:the (?:one"
+            rf"^\W*(?:{GREETS}[\s,!.]+)?(?:i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) {NAME},? (?:the (?:one"
             rf"|woman|man|guy|person|girl|lady|chap"
             r"|student|customer|client|member|new one)|your (?:neighbou?r|new neighbou?r|colleague|tenant)) "
             r"(?:(?:who|that)(?:['’]s| had| has| just| also)? (?:\w+ed|wrote|sent|spoke|sat|met|came|lost|left|bought"
@@ -228,47 +204,12 @@ _REWRITES: Final = Rewrites(
     re.IGNORECASE,
     rewrite=_first_replaced,
 )
-_PROFILE: Final = re.compile(
-    rf"^(?P<lead>\W*(?:(?:so|ok|okay|well|and|{_GREETS})[\s,!.]+)*)(?P<subject>i['’]?m|i am|my name(?:['’]?s| is)|name['’]?s) "
-    r"(?P<first>[^,.!?:;\n]{2,40})(?P<parts>(?:, [^,.!?:;\n]{1,60})+)(?P<end>[.!\n]|$)",
-    re.IGNORECASE,
-)
-"""A list of what somebody is: "I'm Rafał, 35, a tiler in Opole, married to Ewa"."""
-_AGE: Final = compiled(r"(?:and )?(?:aged? )?(?P<value>[1-9]\d)(?: ?(?:years? old|yrs?|y/?o|m|f))?", re.IGNORECASE)
-_A_JOB: Final = compiled(
-    r"(?:and )?(?:also )?(?P<article>an?|the) (?P<value>[a-z][\w-]*(?: (?!(?:in|at|from|for|of)\b)[\w-]+){0,3})(?P<rest> (?:in|at|from"
-    r"|for|of) .*)?",
-    re.IGNORECASE,
-)
-_PREDICATE: Final = compiled(
-    rf"(?:and )?(?:an? )?(?:(?:single|proud|married|working) )*(?:mum|mom|mother|dad|father|parent)(?: (?:of|to) .*)?"
-    r"|(?:and )?(?:single|married|divorced|widowed|engaged)"
-    rf"|(?:and )?(?:(?:happily |newly )?(?:married|engaged) to (?-i:[A-ZÀ-Þ])\w+.*|(?:living|based|working|settled) (?:in|as|at|for) .*"
-    rf"|(?:\w+ )?allergic to .*|(?:an? |strict )*{any_of(DIETS)})",
-    re.IGNORECASE,
-)
 _CONTINUES: Final = re.compile(
-    rf"^\W*(?:i['’]?m|i am) {_NAME}(?=(?:,? and (?:i|i['’]?m|my|we)\b|, \d\d\b|, i (?:live|work|am)\b"
+    rf"^\W*(?:i['’]?m|i am) {NAME}(?=(?:,? and (?:i|i['’]?m|my|we)\b|, \d\d\b|, i (?:live|work|am)\b"
     r"|,? (?:nice|pleased|good|great|lovely|happy|glad) to (?:meet|be|join)\b))",
     re.IGNORECASE,
 )
 """An introduction that goes on: "I'm Perpetua and I need help"."""
-_BARE_JOB: Final = compiled(
-    r"(?P<value>(?P<head>(?:head|director|chief|vice president) of [a-z]+(?: [a-z]+)?)|(?!(?:i|we|not|now|was|used"
-    r"|mean|but|and|or|my)\b)(?:[a-z-]+ )?[a-z-]+)",
-    re.IGNORECASE,
-)
-"""A trade without an article: "I'm Dana, head of procurement"."""
-_BY_TRADE: Final = compiled(r" by (?:trade|profession|training)$", re.IGNORECASE)
-_MORE: Final = compiled(
-    r"(?:[a-z]+ing (?:in|from|with|at|on|here|out|today)\b.*|(?:for )?(?:\w+|\d+) (?:years?|months?) .*|new (?:here"
-    r"|to this|in town)|here (?:for|to) .*|based here)",
-    re.IGNORECASE,
-)
-"""Says more of the part before it, which stays as it is."""
-_SPOUSE: Final = compiled(r"\b(?:married|engaged) to (?:(?!\b(?:for|since)\b).)*$|\bwith my \w+ \w+$|\bmy \w+ is\b", re.IGNORECASE)
-"""Ends with a person, whom the next part may describe."""
-_FEWEST: Final = 1
 _LONGEST: Final = 2000
 """Characters of a message with an introduction."""
 
@@ -282,50 +223,6 @@ def with_introductions(text: str) -> str:
     if len(text) > _LONGEST:
         return text
     text = _REWRITES.apply(text)
-    text = _PROFILE.sub(_as_statements, text, count=1)
+    text = with_lists_as_statements(text)
     found = _CONTINUES.match(text)
     return f"Hi, {text}" if found is not None and is_name(found["name"]) else text
-
-
-def is_name(word: str) -> bool:
-    """Whether a capitalised word after "I'm" may be a name: not a people, a faith or a state."""
-    return re.fullmatch(_NO_PERSONS, word, re.IGNORECASE) is None and (_NATIONAL.search(word) is None or _GIVEN.fullmatch(word) is not None)
-
-
-def _as_statements(found: re.Match[str]) -> str:
-    """A list of what somebody is as one statement each; as it is if a part of it is something else."""
-    parts = [each.strip() for each in found["parts"].split(",") if each.strip()]
-    statements: list[str | None] = []
-    known = 0
-    for before, part in zip((found["first"], *parts), parts, strict=False):
-        if _SPOUSE.search(before) is not None and _A_JOB.fullmatch(part) is not None:
-            return found.group()  # "married to Ana, a nurse"
-        statement = _statement_of(part) or (part if known and _MORE.fullmatch(part) is not None else None)
-        known += statement is not None and not _is_age(part)
-        statements.append(statement)
-    if known < _FEWEST or any(statement is None for statement in statements):
-        return found.group()
-    first = found["first"].strip()
-    if len(parts) == 1 and first.islower() and first[0].isalpha() and _BARE_JOB.fullmatch(parts[0]) is not None:
-        return found.group()  # "I'm hungry, chef"
-    named = re.fullmatch(_NAME, first) is not None and is_name(first) and found["subject"].lower().startswith("i")
-    opening = "Hi, " if named else found["lead"]
-    return f"{opening}{found['subject']} {first}. {'. '.join(filter(None, statements))}{found['end'] or '.'}"
-
-
-def _is_age(part: str) -> bool:
-    return _AGE.fullmatch(part) is not None
-
-
-def _statement_of(part: str) -> str | None:
-    if _is_age(part):
-        return f"I'm {part.removeprefix('and ').removeprefix('aged ').removeprefix('age ')}"
-    job = _A_JOB.fullmatch(part)
-    if job is not None and is_occupation(job["value"]):
-        return f"I'm {job['article']} {job['value']}{job['rest'] or ''}"
-    bare = _BARE_JOB.fullmatch(_BY_TRADE.sub("", part))
-    if bare is not None and (bare["head"] or is_occupation(bare["value"])):
-        return f"I'm {'' if bare['head'] else 'a '}{bare['value']}"
-    if _PREDICATE.fullmatch(part) is not None:
-        return f"I'm {part.removeprefix('and ')}"
-    return None

@@ -61,8 +61,10 @@ def with_form_as_statements(text: str) -> str:
     Args:
         text: A message.
     """
-    if len(text) > _LONGEST_FORM or "\n" not in text:
+    if len(text) > _LONGEST_FORM or ":" not in text:
         return text
+    if "\n" not in text:
+        return _of_one_line(text)
     lead, *lines = [each for each in text.splitlines() if each.strip()]
     if _LEAD_IN.match(lead) is None or _OTHERS.search(lead) is not None:
         return text
@@ -74,6 +76,14 @@ def with_form_as_statements(text: str) -> str:
         return text
     stated = [statement for each in entries if (statement := _statement_of(each["label"], each["value"])) is not None]
     return " ".join(stated) if stated else text
+
+
+def _of_one_line(text: str) -> str:
+    """A form in one line without a line before it: "Occupation: locksmith. Home: Aalst."."""
+    parts = re.split(r"(?<=\w)[.;|]\s+|, (?=[A-Z][a-z ]{2,20}:)", text.strip().rstrip("."))
+    entries = [found for each in parts if (found := _LINE.match(each)) is not None and not _OTHERS.search(found["label"])]
+    stated = [statement for each in entries if (statement := _statement_of(each["label"], each["value"])) is not None]
+    return " ".join(stated) if len(parts) == len(stated) >= _FEWEST_LINES else text
 
 
 def _statement_of(label: str, value: str) -> str | None:

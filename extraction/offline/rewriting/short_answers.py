@@ -77,13 +77,15 @@ _OPEN: Final = either(
 _NO: Final = re.compile(
     r"^\W*(?:(?:no|nope|nah|never|not (?:at all|a drop|a bite|really|any ?more|ever|me|much|one bit|for"
     r" me)|absolutely not|god no|hell no|no way|nothing of the sort"
-    r"|i (?:do not|don['’]?t|never do|never have)|can['’]?t stand (?:it|them)|not a fan)\b[\s,.!—–-]*)+"
+    r"|i (?:do not|don['’]?t|never do|never have)|oh no|ugh|ew+|hate (?:it|them)|god|can['’]?t stand (?:it|them)|not a fan)\b[\s,.!—–-]*)+"
     r"(?:(?:i (?:do not|don['’]?t)|never (?:have|did|will|touch (?:it|the stuff|them))|not (?:for me|my"
     r" thing|a fan|in years)|sorry|thanks?|thank you|since [\w ]{2,20}"
     r"|(?:for|in) (?:\w+ ){0,3}(?:years?|months|decades|ages))\b[\s,.!—–-]*)*$",
     re.IGNORECASE,
 )
 """Denies a question and says no more."""
+_STRONGLY: Final = compiled(r"\b(?:god|hell|ugh|ew+|hate|at all|absolutely|no way|can['’]?t stand|never)\b", re.IGNORECASE)
+"""Says that one dislikes a thing; a plain "no" says only that one does not like it."""
 _DENIED_ACTS: Final = frozenset(("eat", "drink", "wear", "smoke"))
 _CALL_ME: Final = re.compile(
     r"^\W*(?:(?:oh|well|just|hi|hey|sure|um|plain)\W+)*(?P<name>(?-i:[A-ZÀ-Þ])[\w'’-]*?)(?:['’]s|\s+(?:is"
@@ -125,7 +127,9 @@ _ASKED_TRADE: Final = re.compile(
     re.IGNORECASE,
 )
 _NOW: Final = re.compile(
-    r"^\W*(?i:no|nope|not any ?more|no longer)\W+(?:(?i:i['’]?m|i am|we['’]re|now) )+(?:now )?in (?P<rest>[A-Z].*)$", re.DOTALL
+    r"^\W*(?i:no|nope|nah|not any ?more|no longer|actually)\W+(?:(?i:i['’]?m|i am|we['’]re|now|it['’]s|i live|i moved to|we moved to"
+    r"|in|just|back) )*(?P<rest>(?!(?:I|My|The|We|It|He|She|They|That)\b)[A-ZÀ-Þ].*)$",
+    re.DOTALL,
 )
 
 
@@ -173,6 +177,8 @@ def affirmed(question: str, answer: str) -> str | None:
     act = _YOU_DO.match(asked) if _NO.match(answer) is not None else None
     if act is not None and act["verb"].lower() in _DENIED_ACTS:
         return f"I don't {act['verb'].lower()} {act['rest'].partition(' ')[2]}"
+    if act is not None and liked is not None and _STRONGLY.search(answer) is not None:
+        return f"I don't like {liked['thing']}"
     if _AFFIRMED.match(answer) is None or _DOUBTED.match(answer) is not None:
         return None
     if (found := _YOU_DO.match(asked)) is not None:

@@ -36,6 +36,14 @@ SECTORS: Final = listed("""
     fintech, compliance, audit, payroll
 """)
 """Follow "I work in"."""
+NO_WORKPLACES: Final = listed("""
+    garden, morning, mornings, evening, evenings, afternoon, afternoons, night, nights, day, days, weekend, weekends, week, month,
+    year, summer, winter, moment, time, dark, background, rain, cold, heat, sun, shade, same, team, way, future, past, end,
+    living, money, fun, best, bit, while, lot, project, projects, problem, report, thesis, essay, song, book, code, plan,
+    solution, hurry, rush, bubble, vacuum, group, groups, good, kitchen table, table, sofa, bed, train, living room, pressure,
+    noise, zone, people, person, guy, man, woman, hours, hour, idiot
+""")
+"""After "I work in the", they name no employer and no place of work."""
 SURE_SECTORS: Final = listed("""
     sales, marketing, finance, logistics, insurance, hr, human resources, banking, real estate, construction, retail, advertising,
     publishing, consulting, hospitality, healthcare, software, tech, procurement, catering, customer service

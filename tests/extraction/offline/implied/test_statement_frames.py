@@ -99,7 +99,7 @@ def test_a_statement_after_a_trap_is_read(text: str, facts: list[str]) -> None:
     ("text", "facts"),
     [
         ("I cycle 20 km every Saturday.", ["habit cycle 20 km every Saturday"]),
-        ("Every Sunday I bake bread.", ["habit bake bread Every Sunday"]),
+        ("Every Sunday I bake bread.", ["habit bake bread every Sunday"]),
         ("I never eat after eight.", ["habit never eat after eight"]),
         ("I play the oboe.", ["like to play the oboe"]),
         ("I paint miniatures.", ["like to paint miniatures"]),

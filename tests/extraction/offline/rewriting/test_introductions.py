@@ -2,7 +2,8 @@
 
 import pytest
 
-from extraction.offline.rewriting.introductions import is_name, with_introductions
+from extraction.offline.rewriting.introductions import with_introductions
+from extraction.offline.rewriting.profile_lists import is_name
 from tests.extraction.offline.stated_facts import stated
 
 
