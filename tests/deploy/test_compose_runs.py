@@ -1,8 +1,8 @@
 """The Compose file with images that are built on this machine: a smoke load survives a replacement, an upgrade, and ``down`` and ``up``.
 
 ``VARVE_TEST_COMPOSE`` names podman-compose, ``VARVE_TEST_IMAGE`` the built image, and ``VARVE_TEST_PREVIOUS_IMAGE`` the image from which
-the upgrade begins. Kafka, Redis and Prometheus come from packages (``tests/deploy/compose``), the engine of Qdrant runs in a process of its
-own, and Grafana is left out.
+the upgrade begins; buildah keeps their health check only with ``--format docker``. Kafka, Redis and Prometheus come from packages
+(``tests/deploy/compose``), the engine of Qdrant runs in a process of its own, and Grafana is left out. The ports are free ones.
 """
 
 import asyncio
@@ -104,12 +104,16 @@ def compose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compose]:
     program, image = os.environ.get("VARVE_TEST_COMPOSE"), os.environ.get("VARVE_TEST_IMAGE")
     if program is None or image is None:
         pytest.skip("no podman-compose or image: set VARVE_TEST_COMPOSE and VARVE_TEST_IMAGE")
+    previous = os.environ.get("VARVE_TEST_PREVIOUS_IMAGE", image)
+    for each in (image, previous):
+        check = run("podman", "image", "inspect", "--format", "{{if .HealthCheck}}yes{{end}}", each).strip()
+        assert check, f"the image {each} has no health check: build it with --format docker"
     context = tmp_path_factory.mktemp("images")
     shutil.copytree(IMAGES, context, dirs_exist_ok=True)
     cache = Settings().cache_path
     jars.fetch(cache)
     shutil.copytree(jars.jar_folder(cache), context / "jars")
-    project, previous = f"varve-test-{uuid4().hex[:6]}", os.environ.get("VARVE_TEST_PREVIOUS_IMAGE", image)
+    project = f"varve-test-{uuid4().hex[:6]}"
     found = Compose(program, project, image, previous, service_port=free_port(), prometheus_port=free_port())
     run("buildah", "tag", found.previous, "localhost/varve")
     for name, tag in STAND_INS.items():
