@@ -2,7 +2,7 @@
 
 ``VARVE_TEST_COMPOSE`` names podman-compose, ``VARVE_TEST_IMAGE`` the built image, and ``VARVE_TEST_PREVIOUS_IMAGE`` the image from which
 the upgrade begins; buildah keeps their health check only with ``--format docker``. Kafka, Redis and Prometheus come from packages
-(``tests/deploy/compose``), the engine of Qdrant runs in a process of its own, and Grafana is left out. The ports are free ones.
+(``tests/deploy/compose``), the engine of Qdrant runs in a separate process, and Grafana is left out. The ports are free ones.
 """
 
 import asyncio
