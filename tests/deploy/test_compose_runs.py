@@ -1,8 +1,8 @@
 """The Compose file with images that are built on this machine: a smoke load survives a replacement, an upgrade, and ``down`` and ``up``.
 
 ``VARVE_TEST_COMPOSE`` names podman-compose, ``VARVE_TEST_IMAGE`` the built image, and ``VARVE_TEST_PREVIOUS_IMAGE`` the image from which
-the upgrade begins. Kafka, Redis and Prometheus come from packages (``tests/deploy/compose``), the engine of Qdrant runs in a process of its
-own, and Grafana is left out.
+the upgrade begins; buildah keeps their health check only with ``--format docker``. Kafka, Redis and Prometheus come from packages
+(``tests/deploy/compose``), the engine of Qdrant runs in a separate process, and Grafana is left out. The ports are free ones.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from runtime.settings import Settings
 from streams.stages.catalog import STAGES
 from tests.waiting import until_async
 from varve.embedded import jars
-from varve.embedded.ports import HOST
+from varve.embedded.ports import HOST, free_port
 
 ROOT: Final = Path(__file__).parents[2]
 IMAGES: Final = ROOT / "tests" / "deploy" / "compose"
@@ -38,8 +38,6 @@ STAND_INS: Final = {
 }
 ROLES: Final = ("service", *STAGES)
 SERVICES: Final = (*ROLES, "prometheus")
-SERVICE_URL: Final = f"http://{HOST}:8080"
-PROMETHEUS_URL: Final = f"http://{HOST}:9090"
 USERS: Final = 20
 MESSAGES: Final = 400
 
@@ -60,11 +58,18 @@ class Compose:
     project: str
     image: str
     previous: str
+    service_port: int
+    prometheus_port: int
+
+    def client(self, key: str) -> AsyncVarveClient:
+        """A client of the query service."""
+        return AsyncVarveClient(f"http://{HOST}:{self.service_port}", api_key=key)
 
     def call(self, *arguments: str) -> str:
         files = (word for each in ("deploy/compose.yaml", "tests/deploy/compose/local.yaml") for word in ("-f", each))
         podman = ("--podman-path", str(IMAGES / "podman"), "--in-pod", "false")
-        return run(self.program, *podman, "-p", self.project, *files, *arguments)
+        ports = {"SERVICE_PORT": str(self.service_port), "PROMETHEUS_PORT": str(self.prometheus_port)}
+        return run(self.program, *podman, "-p", self.project, *files, *arguments, **ports)
 
     def varve(self, *arguments: str) -> str:
         """Runs a command of Varve in the service's container."""
@@ -99,12 +104,17 @@ def compose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compose]:
     program, image = os.environ.get("VARVE_TEST_COMPOSE"), os.environ.get("VARVE_TEST_IMAGE")
     if program is None or image is None:
         pytest.skip("no podman-compose or image: set VARVE_TEST_COMPOSE and VARVE_TEST_IMAGE")
+    previous = os.environ.get("VARVE_TEST_PREVIOUS_IMAGE", image)
+    for each in (image, previous):
+        check = run("podman", "image", "inspect", "--format", "{{if .HealthCheck}}yes{{end}}", each).strip()
+        assert check, f"the image {each} has no health check: build it with --format docker"
     context = tmp_path_factory.mktemp("images")
     shutil.copytree(IMAGES, context, dirs_exist_ok=True)
     cache = Settings().cache_path
     jars.fetch(cache)
     shutil.copytree(jars.jar_folder(cache), context / "jars")
-    found = Compose(program, f"varve-test-{uuid4().hex[:6]}", image, os.environ.get("VARVE_TEST_PREVIOUS_IMAGE", image))
+    project = f"varve-test-{uuid4().hex[:6]}"
+    found = Compose(program, project, image, previous, service_port=free_port(), prometheus_port=free_port())
     run("buildah", "tag", found.previous, "localhost/varve")
     for name, tag in STAND_INS.items():
         run(*BASE, "-t", tag, "-f", str(context / name), str(context))
@@ -139,14 +149,14 @@ async def is_recalled(client: AsyncVarveClient, thing: str) -> bool:
 
 
 async def test_a_smoke_load_is_remembered(compose: Compose, key: str) -> None:
-    async with AsyncVarveClient(SERVICE_URL, api_key=key) as client:
+    async with compose.client(key) as client:
         await remember(client, "pears")
     assert set(re.findall(r"^(\w+) +0\b", compose.varve("status"), re.MULTILINE)) >= STAGES.keys()
 
 
 async def test_prometheus_reads_every_process(compose: Compose, key: str) -> None:
     async def healthy() -> set[str]:
-        async with aiohttp.ClientSession() as http, http.get(f"{PROMETHEUS_URL}/api/v1/targets") as response:
+        async with aiohttp.ClientSession() as http, http.get(f"http://{HOST}:{compose.prometheus_port}/api/v1/targets") as response:
             targets = json.loads(await response.text())["data"]["activeTargets"]
         return {each["labels"]["component"] for each in targets if each["health"] == "up"}
 
@@ -154,7 +164,7 @@ async def test_prometheus_reads_every_process(compose: Compose, key: str) -> Non
 
 
 async def test_messages_during_a_replacement_are_remembered(compose: Compose, key: str) -> None:
-    async with AsyncVarveClient(SERVICE_URL, api_key=key) as client:
+    async with compose.client(key) as client:
         await asyncio.gather(asyncio.to_thread(compose.replace, "extraction"), remember(client, "plums"))
 
 
@@ -164,7 +174,7 @@ async def test_an_upgrade_keeps_memories(compose: Compose, key: str) -> None:
         await asyncio.to_thread(compose.replace, role)
     wanted = run("podman", "image", "inspect", "--format", "{{.Id}}", compose.image).strip()
     assert {role: compose.inspect(role, "{{.Image}}") for role in ROLES} == dict.fromkeys(ROLES, wanted)
-    async with AsyncVarveClient(SERVICE_URL, api_key=key) as client:
+    async with compose.client(key) as client:
         assert await is_recalled(client, "pears")
         assert await is_recalled(client, "plums")
         await remember(client, "quinces")
@@ -173,7 +183,7 @@ async def test_an_upgrade_keeps_memories(compose: Compose, key: str) -> None:
 async def test_memories_survive_down_and_up(compose: Compose, key: str) -> None:
     compose.call("down")
     compose.up()
-    async with AsyncVarveClient(SERVICE_URL, api_key=key) as client:
+    async with compose.client(key) as client:
         assert await is_recalled(client, "pears")
         assert await is_recalled(client, "quinces")
         await remember(client, "cherries")

@@ -97,7 +97,7 @@ def test_prompts_are_not_projected_to_the_vocabulary(tmp_path: Path, monkeypatch
 
 @pytest.mark.timeout(1800)
 def test_a_small_model_learns_to_rank(tmp_path: Path) -> None:
-    """The short form of ``make train-sift-smoke``: about 80 seconds of processor time."""
+    """The short form of ``make train-sift-smoke``: about 140 seconds of processor time."""
     from training.sift.smoke import command
 
     list(command.run(argparse.Namespace(run=tmp_path, size="small", no_ablations=True, bf16=False, seed=7, base=None)))

@@ -16,7 +16,7 @@ class Size:
     read: int
     """Histories with look-ups, before the warm-up. Each occurs once, as each query of the warm-up, so that nothing is learned by heart."""
     taught: int
-    """Users of the warm-up."""
+    """Users of the warm-up. With too few, its loss still falls at its end, and reinforcement learning finds nothing to reinforce."""
     supervised_batch: int
     """Examples per update, of the look-ups and of the warm-up."""
     supervised_rate: float
@@ -56,7 +56,7 @@ SIZES: Final = {
         width=128,
         layers=2,
         read=12800,
-        taught=2400,
+        taught=4800,
         supervised_batch=64,
         supervised_rate=3e-3,
         users=400,
