@@ -29,8 +29,7 @@ from tests.freed_memory import return_freed_memory
 from tests.letter_flow import NOON, LetterFlow
 from tests.one_broker import one_broker
 from tests.redis_server import RedisServer, own_keys
-from varve.embedded import jars
-from varve.embedded.kafka import EmbeddedKafka
+from tests.shared_kafka import SharedKafka, broker_for_tests
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
@@ -48,10 +47,9 @@ hypothesis_settings.load_profile("varve")
 
 ROOT = Path(__file__).parents[1]
 FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
-BROKER_SESSION_S = 120
-"""Longer than the machine ever stops. Nothing kills the broker of the tests."""
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 IN_MEMORY = pytest.StashKey[Path | None]()
+SHARED_KAFKA = pytest.StashKey[SharedKafka]()
 LONGEST_FILES = (
     "tests/streams/test_erasure_of_group_chats.py",
     "tests/streams/test_grown_topics.py",
@@ -112,9 +110,27 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.basetemp = str(folder / "p")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Gives each worker process of pytest-xdist the address of the broker that all of them share."""
+    if not CONTAINERS:
+        shared = node.config.stash.setdefault(SHARED_KAFKA, SharedKafka())
+        node.workerinput["kafka"] = shared.bootstrap
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionstart(session: pytest.Session) -> Generator[None]:
+    """Starts the shared broker while the worker processes collect the tests."""
+    yield
+    if (shared := session.config.stash.get(SHARED_KAFKA, None)) is not None:
+        shared.start()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Removes what the tests wrote into memory, unless one failed: then its files are there until the next run."""
+    if (shared := session.config.stash.get(SHARED_KAFKA, None)) is not None:
+        shared.stop()
     folder = session.config.stash.get(IN_MEMORY, None)
     if folder is not None and exitstatus == 0:
         memory_folder.leave(folder)
@@ -163,18 +179,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def kafka() -> Iterator[str]:
+def kafka(request: pytest.FixtureRequest) -> Iterator[str]:
     """The bootstrap address of a real broker; tests keep apart by ``topic_prefix``. Auto-creation of topics is off."""
+    if (shared := getattr(request.config, "workerinput", {}).get("kafka")) is not None:
+        yield shared
+        return
     if CONTAINERS:
         from testcontainers.community.kafka import KafkaContainer
 
         with KafkaContainer("confluentinc/cp-kafka:8.1.0").with_kraft().with_env("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false") as container:
             yield container.get_bootstrap_server()
         return
-    cache = Settings().cache_path
-    jars.fetch(cache)
     with tempfile.TemporaryDirectory(prefix="varve-kafka-") as folder:
-        broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True, session_s=BROKER_SESSION_S)
+        broker = broker_for_tests(Path(folder))
         with _running_process(broker.prepare()):
             yield broker.bootstrap
 
