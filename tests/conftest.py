@@ -113,9 +113,12 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Gives each worker process of pytest-xdist the address of the broker that all of them share."""
-    if not CONTAINERS:
-        shared = node.config.stash.setdefault(SHARED_KAFKA, SharedKafka())
-        node.workerinput["kafka"] = shared.bootstrap
+    if CONTAINERS:
+        return
+    stash = node.config.stash
+    if SHARED_KAFKA not in stash:
+        stash[SHARED_KAFKA] = SharedKafka()
+    node.workerinput["kafka"] = stash[SHARED_KAFKA].bootstrap
 
 
 @pytest.hookimpl(wrapper=True)

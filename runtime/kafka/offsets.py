@@ -65,7 +65,8 @@ class StampReader:
                 try:
                     return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
                 finally:
-                    consumer.unsubscribe()
+                    # Without partitions, a consumer asks the broker for the metadata of every topic.
+                    consumer.pause(*consumer.assignment())
 
 
 async def _first_records(
