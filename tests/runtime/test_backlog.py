@@ -1,9 +1,12 @@
 """A group's backlog: its age, and the time at which Kafka deletes it."""
 
 import time
+from collections.abc import Collection
 
 import pytest
 from aiokafka import AIOKafkaProducer
+from aiokafka.client import AIOKafkaClient
+from aiokafka.cluster import ClusterMetadata
 
 from memory.topics import DAY_MS, WINDOWS, topic_name
 from runtime.errors import TopicMissingError
@@ -62,6 +65,28 @@ async def test_age_is_that_of_the_first_unacknowledged_record(kafka_settings: Ka
         assert await read_backlogs("old", topic, offsets) == {}
         with pytest.raises(TopicMissingError):
             await read_backlogs("old", f"{topic}er", offsets)
+
+
+@pytest.mark.integration
+async def test_reading_asks_for_no_other_topics_metadata(kafka_settings: KafkaSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster may have thousands of topics: the list of all of them took most of the time of a measurement."""
+    topic = f"{kafka_settings.topic_prefix}measured"
+    await create_topic(topic, config=WEEK, kafka=kafka_settings)
+    async with Producer(kafka=kafka_settings) as producer:
+        await producer.send_many([OutgoingRecord(topic, b"k", b"v", partition=number) for number in (0, 1)])
+    asked: list[set[str]] = []
+    update = AIOKafkaClient._metadata_update
+
+    async def recorded(client: AIOKafkaClient, metadata: ClusterMetadata, topics: Collection[str]) -> bool:
+        asked.append(set(topics or ()))
+        return bool(await update(client, metadata, topics))
+
+    monkeypatch.setattr(AIOKafkaClient, "_metadata_update", recorded)
+    async with KafkaOffsets(kafka=kafka_settings) as offsets:
+        for _ in range(2):
+            assert len(await read_backlogs("new", topic, offsets)) == 2
+    assert asked
+    assert all(asked)
 
 
 @pytest.mark.integration
