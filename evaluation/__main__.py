@@ -60,7 +60,9 @@ def main() -> None:
     subparsers = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.summary, description=command.summary)
-        subparser.add_argument("--data", type=Path, required=True, help="the data set's file, or its folder")
+        subparser.add_argument(
+            "--data", type=Path, required=True, help="the data set's file; or the folder of RealMem, REALTALK or DialSeg711"
+        )
         report = REPORTS / f"{name}.json"
         subparser.add_argument("--report", type=Path, default=report, help="where the report is written as JSON; default: %(default)s")
         if name in sys.argv[1:2]:

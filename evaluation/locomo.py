@@ -45,7 +45,7 @@ def read_samples(path: Path) -> list[Any]:
     try:
         samples = orjson.loads(path.read_bytes())
     except OSError as error:
-        raise ConversationError(f"{path} cannot be read: {error.strerror}") from error
+        raise ConversationError(f"{path} cannot be read: {error.strerror}; name the file with the conversations") from error
     except orjson.JSONDecodeError as error:
         raise ConversationError(f"{path} is not JSON: {error}") from error
     return samples if isinstance(samples, list) else [samples]
