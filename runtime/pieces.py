@@ -28,11 +28,10 @@ async def map_in_pieces(function: Callable[[T], R], items: Iterable[T], *, monot
         monotonic: A monotonic clock, in seconds.
     """
     results: list[R] = []
-    ends_at = monotonic() + PIECE_S
+    yielder = Yielder(piece_s=PIECE_S, monotonic=monotonic)
     for item in items:
-        if monotonic() >= ends_at:
-            await yield_to_event_loop()
-            ends_at = monotonic() + PIECE_S
+        if yielder.is_due:
+            await yielder.maybe_yield()
         results.append(function(item))
     return results
 

@@ -191,11 +191,12 @@ def _new_file(path: Path) -> Iterator[TextIO]:
             with path.open("w", encoding="utf-8") as file:
                 yield file
             return
-        new = path.resolve().with_name(f"{path.resolve().name}.new")
+        target = path.resolve()
+        new = target.with_name(f"{target.name}.new")
         try:
             with new.open("w", encoding="utf-8") as file:
                 yield file
-            new.replace(path.resolve())
+            new.replace(target)
         finally:
             new.unlink(missing_ok=True)
     except OSError as error:
