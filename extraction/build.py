@@ -5,6 +5,7 @@ from extraction.method import MethodExtractor
 from extraction.offline.drafting import stated_events
 from extraction.offline.events.quotations import quotations
 from extraction.offline.extractor import OfflineExtractor
+from extraction.offline.kept_literals import prepare_rules
 from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
@@ -31,6 +32,7 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
     """
     extraction = settings.extraction
     thresholds = Thresholds.of(extraction)
+    prepare_rules(settings.cache_path)
     offline = PerUserExtractor(OfflineExtractor(embedder=embedder, thresholds=thresholds))
     if llm is None:
         return ViewedExtractor(MethodExtractor(offline, embedder))

@@ -45,6 +45,9 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("varve")
 
+# Brokers of tests live for seconds: code that the JVM's optimising compiler makes would take more CPU than it saves.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 ROOT = Path(__file__).parents[1]
 FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"

@@ -21,6 +21,7 @@ from memory.texts.required_literals import DIGIT, LONGEST_LITERAL, MOST_SETS, Re
 _Entry = TypeVar("_Entry")
 Replacement = str | Callable[[re.Match[str]], str]
 Rewrite = Callable[[re.Pattern[str], Replacement, str], str]
+Derive = Callable[[str, int], RequiredLiterals]
 
 _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
@@ -105,13 +106,14 @@ class _Prefilter:
         """The patterns that may match a text, as bits."""
         if self.is_disabled:
             return -1
-        return (self._index or self._new_index()).possible(text)
+        return (self._index or self.prepare(required_literals)).possible(text)
 
-    def _new_index(self) -> _Index:
+    def prepare(self, derive: Derive) -> _Index:
+        """Derives the literals of new patterns, and returns the index of all."""
         with self._lock:
             if self._index is None:
                 with _without_collections():
-                    self._literals += (required_literals(pattern, flags) for pattern, flags in self._patterns[len(self._literals) :])
+                    self._literals += (derive(pattern, flags) for pattern, flags in self._patterns[len(self._literals) :])
                     self._index = _Index(self._literals)
             return self._index
 
@@ -131,9 +133,13 @@ def _without_collections() -> Iterator[None]:
 _PREFILTER: Final = _Prefilter()
 
 
-def prepare() -> None:
-    """Derives the required literals of all patterns now, in some seconds of CPU at most, so that the first text does not wait for it."""
-    _PREFILTER.possible("")
+def prepare(derive: Derive = required_literals) -> None:
+    """Derives the required literals of all patterns now, in some seconds of CPU at most, so that the first text does not wait for it.
+
+    Args:
+        derive: Returns what :func:`required_literals` returns; it may know some already.
+    """
+    _PREFILTER.prepare(derive)
 
 
 @contextmanager
