@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -81,7 +82,7 @@ class MiniLMBackend:
     def __init__(self, *, cache: Path, compute_type: ComputeType, threads: int) -> None:
         if threads < 1:
             raise ValueError(f"a call of the model runs in at least one thread, got {threads}")
-        self._encoder = MiniLMEncoder(cache=cache, compute_type=compute_type, threads=threads)
+        self._encoder = _loaded_encoder(cache, compute_type, threads)
         self._query_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed-query")
         self._document_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed-document")
 
@@ -183,6 +184,12 @@ class MiniLMEncoder:
         if words:
             return dense, unit_rows(rows[words])
         return dense, unit_rows(rows[1:-1] if len(rows) > 2 else rows)
+
+
+@lru_cache(maxsize=1)
+def _loaded_encoder(cache: Path, compute_type: ComputeType, threads: int) -> MiniLMEncoder:
+    """The model, loaded once for all embedders of the process that have the same settings."""
+    return MiniLMEncoder(cache=cache, compute_type=compute_type, threads=threads)
 
 
 def _padded_width(tokens: int) -> int:

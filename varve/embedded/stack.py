@@ -14,7 +14,7 @@ from runtime.settings.group import Group
 from streams.stages.catalog import STAGES
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
-from varve.embedded.ports import HOST, free_port, preferred_port, require_free
+from varve.embedded.ports import HOST, free_port, listens, preferred_port, require_free
 from varve.embedded.private_files import kept_secret
 from varve.embedded.redis import EmbeddedRedis
 from varve.embedded.tenants import DeveloperTenant, prepare_tenants
@@ -169,7 +169,7 @@ class EmbeddedStack:
             name=name,
             command=(sys.executable, "-m", "varve", *arguments),
             log=self._log(name),
-            ready=_http_probe(f"{self.probes[name]}/readyz"),
+            ready=_http_probe(self._probe_ports[name]),
             environment={
                 **self.environment(),
                 "VARVE_METRICS_HOST": HOST,
@@ -185,13 +185,16 @@ class EmbeddedStack:
         return self._logs / f"{name}.log"
 
 
-def _http_probe(url: str) -> Callable[[], Awaitable[bool]]:
+def _http_probe(port: int) -> Callable[[], Awaitable[bool]]:
     # One client for all probes of a process: making one costs more than a probe. It keeps no connection open, so nothing has to close it.
     client = httpx.AsyncClient(timeout=PROBE_TIMEOUT_S, limits=httpx.Limits(max_keepalive_connections=0))
 
     async def ready() -> bool:
+        # Most probes are too early, and a refused HTTP request takes twenty times the CPU of a refused connection.
+        if not listens(port):
+            return False
         try:
-            return (await client.get(url)).status_code == httpx.codes.OK
+            return (await client.get(f"http://{HOST}:{port}/readyz")).status_code == httpx.codes.OK
         except httpx.TransportError:
             return False
 
