@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from extraction.statements import Statement, either_says_all, may_be_routine, share_frame, without_day_said
+from extraction.statements import Statement, either_says_all, is_status_code, may_be_routine, share_frame, without_day_said
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Event, NotedEvent
 from memory.records.wording import indexed_text
@@ -137,9 +137,13 @@ def _repeats(event: NotedEvent, earlier: NotedEvent) -> bool:
 
 
 def _changed_since(earlier: NotedEvent, event: NotedEvent, others: Sequence[NotedEvent]) -> bool:
-    """Whether a statement between two equal ones says something else about the same matter."""
+    """Whether a statement between two equal ones says something else about the same matter.
+
+    A status code and the prompt that asks for it have words in common, but neither is a state of the other.
+    """
     one = _statement(event)
-    between = (_statement(each) for each in others if earlier.event_time <= each.event_time <= event.event_time)
+    comparable = (each for each in others if is_status_code(each.content) == is_status_code(event.content))
+    between = (_statement(each) for each in comparable if earlier.event_time <= each.event_time <= event.event_time)
     return any(other.content != one.content and (share_frame(one, other) or either_says_all(one, other)) for other in between)
 
 

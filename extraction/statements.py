@@ -105,7 +105,12 @@ def without_day_said(text: str) -> str:
 
 def may_be_routine(text: str) -> bool:
     """Whether a text that is said twice is a routine: it has ten words, or is nothing but a program's status code."""
-    return len(_WORD.findall(text)) >= _ROUTINE_WORDS or _STATUS_CODE.fullmatch(without_day_said(text)) is not None
+    return len(_WORD.findall(text)) >= _ROUTINE_WORDS or is_status_code(text)
+
+
+def is_status_code(text: str) -> bool:
+    """Whether a text is nothing but a program's status code."""
+    return _STATUS_CODE.fullmatch(without_day_said(text)) is not None
 
 
 def says_all_of(one: Statement, other: Statement) -> bool:

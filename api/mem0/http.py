@@ -28,9 +28,9 @@ async def _delete_all(call: Mem0Request) -> dict[str, Any]:
 
 
 async def _unsupported(call: Mem0Request) -> None:
-    raise ProblemError(
-        501, "not-supported", f"Varve does not have {call.request.method} {call.request.url.path.removeprefix(PATH)} of mem0"
-    )
+    path = call.request.url.path.removeprefix(PATH)
+    hint = "" if path.endswith("/") else ": the paths of mem0's API end in a slash"
+    raise ProblemError(501, "not-supported", f"Varve does not have {call.request.method} {path} of mem0{hint}")
 
 
 ROUTES: Final[tuple[tuple[str, str, Answer], ...]] = (

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's options; defaults are what was measured elsewhere, as ``docs/operate/sizing.md`` says."""
     parser.add_argument("--prompt-price", type=float, default=0.10, help="dollars for a million prompt tokens")
     parser.add_argument("--completion-price", type=float, default=0.40, help="dollars for a million completion tokens")
-    parser.add_argument("--prompt-tokens", type=float, default=96.3, help="of a message")
+    parser.add_argument("--prompt-tokens", type=float, default=125.3, help="of a message")
     parser.add_argument("--completion-tokens", type=float, default=25.6, help="of a message")
     parser.add_argument("--messages-per-window", type=float, default=23.3)
     parser.add_argument("--call-seconds", type=float, default=3.0)

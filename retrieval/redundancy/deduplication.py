@@ -2,7 +2,8 @@
 
 Two texts are duplicates if they have the same words in the same order, ignoring case, punctuation, and a few words that carry no fact. Any
 other difference may be an update: a number, a negation, a tense, a name. Events with different dates are different events, whatever their
-words, and each keeps its own score.
+words, and each keeps its own score. So are the same words of a person on different days, since the compared text names the day on which
+they were said ("I went to the dentist" may be two visits).
 """
 
 from datetime import datetime

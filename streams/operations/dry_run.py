@@ -61,7 +61,7 @@ async def extract_dry(
 
 
 def windows_of(fields: Sequence[dict[str, Any]], settings: Settings, *, tenant: str) -> Iterator[Window]:
-    """Cuts windows like the sessions stage; the last window of each session is closed as by a flush.
+    """Cuts windows like the sessions stage; the last window of each session is closed as by a flush. A known id is passed over.
 
     Args:
         fields: The messages, oldest first.
@@ -73,9 +73,13 @@ def windows_of(fields: Sequence[dict[str, Any]], settings: Settings, *, tenant: 
     """
     builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(settings.kafka.max_record_bytes))
     states: dict[str, SessionState] = {}
+    known: set[tuple[str, str, str]] = set()
     for offset, each in enumerate(fields):
         message = message_without_binary(message_of({**each, "tenant": tenant}))
         identity = message.id or message_id(tenant, message.session, str(offset))
+        if (name := (message.session, message.user, identity)) in known:
+            continue
+        known.add(name)
         raw = message.model_copy(update={"id": identity}).to_json()
         state = states.setdefault(message.session, SessionState(tenant, message.session))
         tokens, time = estimate_tokens(message.text), milliseconds(message.event_time)

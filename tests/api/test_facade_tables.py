@@ -85,6 +85,14 @@ async def test_mem0s_unsupported_calls_say_so(service: RunningService, http: htt
     assert "Varve does not have" in response.json()["detail"]
 
 
+async def test_a_path_of_mem0_without_slash_is_explained(service: RunningService, http: httpx.AsyncClient) -> None:
+    response = await http.get("/mem0/v1/ping", headers=service.auth("acme"))
+    assert (response.status_code, response.json()) == (
+        501,
+        {"detail": "Varve does not have GET /v1/ping of mem0: the paths of mem0's API end in a slash"},
+    )
+
+
 @pytest.mark.parametrize(("method", "path"), UNSUPPORTED_SERVER)
 async def test_unsupported_calls_of_the_server_say_so(service: RunningService, http: httpx.AsyncClient, method: str, path: str) -> None:
     response = await http.request(method, f"/mem0/server{path}", headers={"X-API-Key": service.keys["acme"]})

@@ -227,6 +227,13 @@ def test_another_matter_of_the_same_day_changes_nothing() -> None:
     assert joined(said("Bot: HEARTBEAT_OK", days=2), noted("Bot: HEARTBEAT_OK"), noted(CHECK, days=2, window="w2"))
 
 
+def test_a_code_is_no_changed_state_of_its_prompt() -> None:
+    prompt, code = "Ann: Open TASKS.md and do what it says. If no task is left, answer TASKS_DONE.", "Bot: TASKS_DONE"
+    assert joined(said(prompt, days=2), noted(prompt), noted(code, days=1, window="w2"))
+    assert joined(said(code, days=2), noted(code), noted(prompt, days=1, window="w2"))
+    assert not joined(said("DOOR_OPEN", days=2), noted("DOOR_OPEN"), noted("DOOR_CLOSED", days=1, window="w2")), "one code changes another"
+
+
 def test_two_answers_of_a_tool_are_two() -> None:
     assert not joined(said(HEARTBEAT, days=1, messages=("m1", "m2")), noted(HEARTBEAT), tool_messages=("m2",))
 

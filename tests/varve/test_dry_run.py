@@ -32,6 +32,19 @@ def test_windows_are_cut_as_the_sessions_stage_cuts_them() -> None:
     assert [window.session for window in windows] == list(dict.fromkeys(message["session"] for message in messages))
 
 
+def test_a_repeated_message_is_passed_over() -> None:
+    said = {"user": "ann", "session": "s1", "id": "m1", "text": "The dinner is at 7.", "event_time": "2024-05-06T18:00:00Z"}
+    of_bob = {**said, "user": "bob", "text": "I come at 8."}
+    unnamed = {**said, "id": None, "text": "Great."}
+    messages = [said, {**said, "text": "The dinner is at 8."}, of_bob, unnamed, unnamed, {**said, "session": "s2"}]
+    windows = list(windows_of(messages, Settings(), tenant="acme"))
+    assert [(each.session, [message.text for message in each.messages]) for each in windows] == [
+        ("s1", ["The dinner is at 7."]),
+        ("s1", ["I come at 8.", "Great.", "Great."]),
+        ("s2", ["The dinner is at 7."]),
+    ]
+
+
 def test_each_window_is_shown_with_its_events_and_patches(file: Path, tmp_path: Path) -> None:
     result = typed(str(file), "--dry-run", "--limit", "1", data=tmp_path)
     assert result.exit_code == 0, result.output

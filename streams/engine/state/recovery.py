@@ -92,8 +92,8 @@ def _first_missing(table: RocksDBStore, changelog: TopicPartition, *, begin: int
         return begin
     if newest >= end:
         raise StreamError(
-            f"{changelog.topic}/{changelog.partition} ends at offset {end}, but the local table has it up to {newest}: the log has lost "
-            "records. Restore the topic, or stop the stage's workers, remove their tables folder and run `varve rebuild`"
+            f"the next offset of {changelog.topic}/{changelog.partition} is {end}, but the local table has its record {newest}: the log "
+            "has lost records. Restore the topic, or stop the stage's workers, remove their tables folder and run `varve rebuild`"
         )
     if newest + 1 < begin:
         table.clear()

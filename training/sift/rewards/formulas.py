@@ -77,7 +77,7 @@ def overlong_penalty(tokens: int, *, most: int, buffer: int) -> float:
 
     Args:
         tokens: Length of the answer.
-        most: Longest answer (16,384 in the paper).
+        most: Longest answer with its buffer (20,480 in the paper: "a 16k formal output window, and a 4k buffer window", appendix A).
         buffer: Length of the last part of it, in which the penalty grows (4,096 in the paper).
     """
     return min(0.0, max(-1.0, (most - buffer - tokens) / buffer))

@@ -42,7 +42,7 @@ class RewardOptions(BaseModel):
     max_tokens: int = Field(default=1024, ge=1)
     """Longest answer."""
     overlong_buffer: int = Field(default=256, ge=1)
-    """Last tokens of it, in which the penalty grows: a quarter, as in the paper (4,096 of 16,384)."""
+    """Last tokens of it, in which the penalty grows. The paper has 4,096 of 20,480."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
