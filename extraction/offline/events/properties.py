@@ -41,7 +41,9 @@ _OTHERS_OR_NONE: Final = compiled(
     re.IGNORECASE,
 )
 """Ends a clause before a word that is denied, or said of somebody else: "I'm not", "I'm sorry that you are"."""
-_CALLED: Final = r"(?:(?:^|[,.!?;:–—-]|\b(?:hey|hi|hello|hiya|dear|oh|wow|thanks|thank you|congrats|congratulations|sorry|yes|no|yeah)\b)\W*)"
+_CALLED: Final = (
+    r"(?:(?:^|[,.!?;:–—-]|\b(?:hey|hi|hello|hiya|dear|oh|wow|thanks|thank you|congrats|congratulations|sorry|yes|no|yeah)\b)\W*)"
+)
 """Before the name of somebody who is addressed."""
 _FIRST_PERSON_ANYWHERE: Final = compiled(r"\b(?:i|i['’]?m|my|we|our)\b", re.IGNORECASE)
 _NEGATION: Final = compiled(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)

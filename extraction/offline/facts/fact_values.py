@@ -270,7 +270,12 @@ def _is_titled_name(value: str) -> bool:
 
 
 def _is_taste(value: str, rest: str) -> bool:
-    if _NO_ACT.match(value) is not None or _POINTING.match(value) is not None or _COMPARED.match(rest) is not None or _CUT_AT_INITIAL.search(value) is not None:
+    if (
+        _NO_ACT.match(value) is not None
+        or _POINTING.match(value) is not None
+        or _COMPARED.match(rest) is not None
+        or _CUT_AT_INITIAL.search(value) is not None
+    ):
         return False
     if (
         _IN_TALK.search(value.removesuffix(" in it")) is not None
