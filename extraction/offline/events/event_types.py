@@ -8,7 +8,7 @@ import numpy as np
 
 from extraction.offline.events.property_roles import Meaning, meaning_of, name_words
 from extraction.offline.events.tool_events import FALLBACK, stated_type
-from extraction.offline.events.type_forms import form_of, is_of_tastes, open_form_of, sure_form_of
+from extraction.offline.events.type_forms import VERDICT, form_of, is_of_tastes, open_form_of, sure_form_of
 from extraction.offline.turns import Passage, Turn
 from memory.records import ToolCall
 from memory.records.message import STATEMENT
@@ -21,6 +21,10 @@ _AHEAD_OF_NEXT: Final = 0.2
 _AHEAD_WITH_FORM: Final = -0.12
 _AHEAD_WITH_SURE_FORM: Final = -0.35
 _AHEAD_WITH_OPEN_FORM: Final = 0.2
+_ASKS_HOW: Final = compiled(
+    r"\bhow(?:['’]s| is| are|['’]re| was| were| do| did| have)\b.*\b(?:you|your|it|things|everything|life)\b|\byou (?:ok|okay|alright|all right)\b",
+    re.IGNORECASE,
+)
 _MOVE: Final = compiled(r"\b(?:moved|relocated|shifted|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 
@@ -122,8 +126,9 @@ class TypeChooser:
 
 
 def _has_form(passage: Passage, form: re.Pattern[str]) -> bool:
-    """Whether a statement of a passage has a form."""
-    return any(form.search(each) for each in passage.statements)
+    """Whether a statement of a passage has a form. A lone judgement has one only if somebody asked how the speaker is."""
+    asked = passage.question_turn is not None and any(_ASKS_HOW.search(each) for each in passage.question_turn.questions)
+    return any(form.search(each) and (asked or VERDICT.match(each) is None) for each in passage.statements)
 
 
 class _Candidates:

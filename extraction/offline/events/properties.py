@@ -35,6 +35,16 @@ _OWN_SUBJECT: Final = re.compile(
     r"(?! \w+ (?:is|are|has|was|will|says)\b)"
 )
 """A sentence that begins with its speaker. "My brother is" begins with another person."""
+_OTHERS_OR_NONE: Final = compiled(
+    r"\b(?:not|no|nothing|never|without|\w+n['’]t)\b[^,;.!?]*$"
+    r"|\b(?:you|he|she|they|who|some(?:one|body)|any(?:one|body)|people)\b(?:(?!\b(?:i|i['’]?m|we|my|me|us)\b)[^,;.!?])*$",
+    re.IGNORECASE,
+)
+"""Ends a clause before a word that is denied, or said of somebody else: "I'm not", "I'm sorry that you are"."""
+_CALLED: Final = (
+    r"(?:(?:^|[,.!?;:–—-]|\b(?:hey|hi|hello|hiya|dear|oh|wow|thanks|thank you|congrats|congratulations|sorry|yes|no|yeah)\b)\W*)"
+)
+"""Before the name of somebody who is addressed."""
 _FIRST_PERSON_ANYWHERE: Final = compiled(r"\b(?:i|i['’]?m|my|we|our)\b", re.IGNORECASE)
 _NEGATION: Final = compiled(r"\b(?:not|no|none|nobody|never|hardly|stopped|used to|\w+n['’]?t)\b", re.IGNORECASE)
 TASTES: Final = frozenset({Field.LIKE, Field.DISLIKE, Field.AVOID, Field.DIET, Field.HABIT})
@@ -133,7 +143,7 @@ def _text_for(
     field: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str, tastes: Sequence[PlainFact]
 ) -> JsonValue:
     turn, text, mentions = turns[passage.turn_index], passage.text, passage.mentions
-    example = _example(field.description, text)
+    example = next((found for each in passage.statements or (text,) if (found := _example(field.description, each)) is not None), None)
     if example is not None:
         return example
     meaning = meaning_of(field.name)
@@ -178,7 +188,8 @@ def _example(description: str, text: str) -> str | None:
     if match is None:
         return None
     for example in re.split(r",\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+", match[1].strip()):
-        if example and re.search(rf"\b{re.escape(example.strip())}\b", text, re.IGNORECASE):
+        found = re.search(rf"\b{re.escape(example.strip())}\b", text, re.IGNORECASE) if example else None
+        if found is not None and _OTHERS_OR_NONE.search(text[: found.start()]) is None:
             return example.strip()
     return None
 
@@ -193,13 +204,19 @@ def _speakers(turns: Sequence[Turn]) -> list[str]:
 
 
 def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
-    """The speaker if the text begins with them; otherwise the one speaker whom it names; None if it may be about others."""
+    """The speaker if the text begins with them; otherwise the one speaker of whom it speaks by name; None if it may be about others."""
     if _OWN_SUBJECT.search(text):
         return turn.speaker
     if _FIRST_PERSON.search(text):
         return None
-    named = [name for name in _speakers(turns) if re.search(rf"\b{re.escape(name)}\b", text)]
+    named = [name for name in _speakers(turns) if _speaks_of(name, text)]
     return named[0] if len(named) == 1 else None
+
+
+def _speaks_of(name: str, text: str) -> bool:
+    """Whether a text has a name other than to address its bearer: "Nate won", not "Way to go, Nate!"."""
+    called = rf"{_CALLED}{re.escape(name)}(?=\s*(?:[,.!?;:]|$|[–—-]\s))"
+    return re.search(rf"\b{re.escape(name)}\b", re.sub(called, " ", text)) is not None
 
 
 def _is_own(turns: Sequence[Turn], turn: Turn, text: str) -> bool | None:

@@ -22,10 +22,10 @@ _PAST: Final = (
     rf"|were) (?:born|fired|hired|promoted|diagnosed|robbed|admitted|laid off)"
     r"|broke|lost|won(?!['’]t)|bought|sold|met|left|began|became|moved|married|born|graduated|passed"
     r"|failed|quit|started|finished|adopted|buried|relocated|turned|found|took|gave|made|came|flew|drove"
-    r"|ran|swam|rode|cycled|hiked|climbed|skied|walked|jogged|rowed|trained|lifted|did|played|(?!(?:lived|liked|loved"
+    r"|ran|swam|rode|cycled|hiked|climbed|skied|walked|jogged|rowed|trained|lifted|did(?!n| not)|played|(?!(?:lived|liked|loved"
     r"|hated|wanted|needed|used|seemed|worked|enjoyed|preferred|believed|looked|liked|promised|excited|tired|worried|scared|bored|relieved|pleased|annoyed"
     r"|stressed|exhausted|depressed|frustrated|overwhelmed|thrilled|delighted|devastated|embarrassed|interested|determined|amazed|surprised"
-    r"|confused|disappointed|inspired|decided|need|feed|speed|indeed|agreed|noted|blessed)\b)[a-z]{3,}ed)"
+    r"|confused|disappointed|inspired|decided|discussed|mentioned|demanded|requested|asked|confirmed|reviewed|specified|based|need|feed|speed|indeed|agreed|noted|blessed)\b)[a-z]{3,}ed)"
 )
 _SPORT: Final = (
     r"(?:ran|(?<!to )(?<!can )(?<!will )(?<!would )(?<!should )(?<!could )(?<!and )run|swam|(?<!to )swim|rode|cycled"
@@ -86,6 +86,16 @@ _JUDGEMENTS: Final = r"(?:down|low|awful|terrible|great|good|bad|better|worse|fi
 _VERY: Final = (
     r"(?:not |so |really |very |a bit |a little |quite |pretty |absolutely |feeling |too |just |still |totally |completely |utterly )*"
 )
+_OWN_FEELING: Final = (
+    r"\b(?<!must )(?<!must have )(?<!you )(?<!they )(?<!he )(?<!who )(?<!one )(?<!people )(?<! is )(?<! are )(?<!['’]re )(?<!be )"
+    r"(?:feel|feeling|felt)\b"
+)
+"""A feeling whose subject is nobody else: "Feeling low today", not "You must have felt low"."""
+_COMPLEMENT: Final = (
+    r"(?=\s*(?:[^\w\s]|$)|\s+(?:about|that|to|for|with|because|cos|but|and|so|of|from|at|by|as|after|when|since|over|if|today|tonight|now"
+    r"|lately|again|right|these|this|i|we|you|my|though|enough)\b)"
+)
+"""After an adjective that is a sentence of its own; a noun would make it an attribute: "content analysis"."""
 _UPSETTING: Final = (
     r"\b(?:is|are|['’]s|['’]re|keeps?) (?:(?:really|just|absolutely|seriously|constantly) )*(?:doing my head in|getting on my"
     r" (?:nerves|wick)"
@@ -103,6 +113,8 @@ _SET: Final = (
     r"|pick up)s?"
 )
 """An act in the simple present whose day is fixed: "I start on 19 August"."""
+VERDICT: Final = re.compile(rf"\W*{_VERY}\b{_JUDGEMENTS}\b(?=\W*$|,? (?:thanks|thank you|but|and|though)\b)", re.IGNORECASE)
+"""Begins a sentence that judges anything: a mood only as the answer to how somebody is."""
 _FORMS: Final[dict[str, str]] = {
     "preference preferences taste tastes liking likes dislike": (
         r"(?:\b(?:I|we|he|she|they|who|and|but|really|also|do|does|just|absolutely|always)\b|(?-i:\b(?!Looks|Sounds|Feels|Seems|Things|Stuff|Just|Not|Something)[A-Z]\w+)|^)\W+(?:love"
@@ -119,7 +131,7 @@ _FORMS: Final[dict[str, str]] = {
         rf"(?=.*\b(?:next|tomorrow|on (?:the )?\d+|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b)"
         rf"(?!.*\b(?:was|were|had|did|went|came|said|told)\b)"
         rf"|^\W*(?:an? |my |the )?{_APPOINTMENTS} (?:at|with|for|in) [^.!?]*{_DAY}"
-        rf"|^(?=.*{_DAY})(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
+        rf"|^(?=.*{_DAY})(?!.*\byou(?:['’]ll| will|['’]re| are)\b)(?=.*\b(?:(?:am|['’]m|are|['’]re|is|['’]s|im) (?:going|visiting|flying|moving|starting|meeting"
         rf"|leaving|travel+ing|planning|seeing|taking|driving|running|having|getting|expecting|coming|arriving)|will|['’]ll"
         rf"|(?:plan|plans|intend|intends|hope|want|wants|hoping|planning|going) to)\b)|^{_NOT_AHEAD}.*\b(?:appointment|booked|scheduled)\b"
         rf"|{PLAN}|^(?=.*{_DAY}){_NOT_AHEAD}.*(?:\b(?:i|we)(?:['’]ve| have)?(?: got| have)? (?:(?:an?|my|our|another) (?:\w+ )?"
@@ -130,10 +142,10 @@ _FORMS: Final[dict[str, str]] = {
     ),
     "promise promises commitment": PROMISE,
     "mood moods feeling feelings emotion emotions": (
-        rf"(?:(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|\b(?:feel|feeling"
-        rf"|felt)\b)\W*{_VERY}\b{_FEELINGS}\b"
+        rf"(?:(?:\b(?:I|i)(?:\s?['’]\s?m| am|m)\b|\b(?:I|i) (?:feel|felt|have been feeling)\b|{_OWN_FEELING})\W*{_VERY}\b{_FEELINGS}\b"
+        r"(?! at\b(?! (?:the moment|ease|peace|home|last|present)\b))"
         rf"|^\W*{_VERY}\b{_JUDGEMENTS}\b(?=\W*$|,? (?:thanks|thank you|today|now|actually|but|and|though|really|lately|again)\b)"
-        rf"|(?:^|(?<=[.!?]\s)|(?<=, )(?=so |really |absolutely ))\W*{_VERY}\b(?!{_JUDGEMENTS}\b){_FEELINGS}\b|{_UPSETTING})"
+        rf"|(?:^|(?<=[.!?]\s)|(?<=, )(?=so |really |absolutely ))\W*{_VERY}\b(?!{_JUDGEMENTS}\b){_FEELINGS}\b{_COMPLEMENT}|{_UPSETTING})"
         r"(?! (?:with (?:me|that|this|it|any|every)\w*|morning|afternoon|evening|night|day|idea|question|point|job|news))"
     ),
     "workout workouts training session_of_sport": (
@@ -155,7 +167,7 @@ _OPEN_FORMS: Final[dict[str, str]] = {
     "mood moods feeling feelings emotion emotions": (
         r"(?:^\W*|[,;.]\s|\b(?:and|but|so) )(?:(?:i['’]?m|i am|i feel|i felt|i['’]ve been|i have been|i get|it makes me|makes me)"
         rf" (?:feeling )?|feeling ){_VERY}(?!(?:in|on|at|from|with|for|off|up|the|a|an|my|it|that|this|like|not|no|sure|here|there|back"
-        r"|home|done|going|trying|looking|working|doing|getting|living|making|using|thinking|wondering)\b)[a-z]{3,}\b(?! (?:to|of|with"
+        r"|home|done|going|trying|looking|working|doing|getting|living|making|using|thinking|wondering)\b)[a-z]{3,}\b(?! (?:to|of|at|with"
         r" (?:it|this|that)|person|years?|old|from)\b)"
     ),
 }

@@ -5,12 +5,14 @@ line if it has a cue for that kind of fact and names the line's value, or if it 
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.offline.facts.sentence_facts import PlainFact
 from extraction.offline.factuality.moods import PlainSentence, is_conditional
+from extraction.offline.grammar.content_words import content_words
 from extraction.offline.grammar.fact_grammar import Field
 from extraction.offline.grammar.patterns import either, listed, whole
 from extraction.offline.grammar.sentences import QUESTION_MARKS
@@ -160,6 +162,8 @@ _CACHED_BYTES: Final = 2_000_000
 """Of each of two caches: a statement is compared with every line of a profile, and a line with every statement."""
 _NEAR: Final = 2
 """A pronoun stands for what was stated at most so many messages before."""
+_OTHER_TOPIC: Final = 2
+"""Content words of a message from which on its later pronouns stand for something in it."""
 _REPORTER: Final = either(
     rf"\b(?!(?:i|doctor|test|retest|tests|results?|allergist|gp|specialist"
     rf"|dermatologist)\b)\w+ {_words('say, says, said, claim, claims, claimed, think, thinks, told me, insists')}"
@@ -175,6 +179,8 @@ class Ending:
     """Which of the writer's messages states it."""
     whatever: Field | None = None
     """A kind of fact that it ends, whatever the value is: a move to an unknown place ends the home."""
+    opens: bool = True
+    """Whether its message says nothing before it that its pronoun may stand for: in "Play chess, you'll see. I like it." it is chess."""
     about: tuple[str, ...] = ()
     """The values that a pronoun in it may stand for."""
 
@@ -226,12 +232,15 @@ def endings_of(sentences: Sequence[PlainSentence]) -> list[Ending]:
     Args:
         sentences: Those of one writer, in order.
     """
-    return [
-        Ending(clause, each.message)
-        for each in sentences
-        if _is_certain(text := _NO_MORE_WORDS.sub("no longer", each.text))
-        for clause in _CLAUSE_BREAK.split(text)
-    ]
+    found: list[Ending] = []
+    said_before: Counter[int] = Counter()
+    """Content words of each message up to a sentence."""
+    for each in sentences:
+        if _is_certain(text := _NO_MORE_WORDS.sub("no longer", each.text)):
+            opens = said_before[each.message] < _OTHER_TOPIC
+            found += (Ending(clause, each.message, opens=opens) for clause in _CLAUSE_BREAK.split(text))
+        said_before[each.message] += len(content_words(each.text))
+    return found
 
 
 def with_antecedents(endings: Sequence[Ending], facts: Sequence[PlainFact]) -> list[Ending]:
@@ -244,7 +253,7 @@ def with_antecedents(endings: Sequence[Ending], facts: Sequence[PlainFact]) -> l
     found = []
     for each in endings:
         last = max((fact.message for fact in facts if fact.message < each.message), default=-1)
-        is_near = each.message - last <= _NEAR and _PRONOUN.search(each.text) is not None
+        is_near = each.opens and each.message - last <= _NEAR and _PRONOUN.search(each.text) is not None
         found.append(replace(each, about=tuple(fact.value for fact in facts if fact.message == last)) if is_near else each)
     return found
 

@@ -45,6 +45,15 @@ _AROUND_HERE: Final = compiled(r"[a-z]+ing (?:here|there)", re.IGNORECASE)
 _GERUND: Final = compiled(r"[a-z]+ing(?: (?:up|down|out|off|on|in|away|over|back))?", re.IGNORECASE)
 _OBJECT: Final = compiled(r"\s+(?:to\s+)?(?:my|our|your|his|her|their|them|him|us|you|each|that|this|those|these)\b", re.IGNORECASE)
 """The object of an act without which a taste would be another one: "I like breaking up my work"."""
+_ACT: Final = compiled(r"(?:to [a-z]+|[a-z]+ing)(?: time)?", re.IGNORECASE)
+_REST_OF_ACT: Final = compiled(
+    r"(?:\s+(?!(?:and|n?or|but|so|because|cause|cuz|cos|coz|bc|which|since|when|whenever|while|who|where|what|how|until|till|if|though"
+    r"|although|than|even|too|also|as (?:much|well)|a lot|alot|lots|much|more|most|now|lately|ever|any ?more|these days|please|tbh|lol|haha"
+    r"|imo|tho|btw|i|i['’]?m|we|is|are|was|were|makes?|helps?|has|have|really|very|sometimes|especially|instead|again)\b)[\w'’&-]+){1,7}",
+    re.IGNORECASE,
+)
+"""What belongs to an act after its verb: "to stay" goes on with "inside"."""
+_NO_ACT: Final = compiled(r"(?:of|to (?:because|but|and|so|too|when|if|be|do))\b", re.IGNORECASE)
 _TODAY: Final = compiled(r"\s+(?:so much |a lot |really )?(?:today|tonight|right now|this morning)\b", re.IGNORECASE)
 """Limits a taste to a moment: "I hate my hair today"."""
 _FITTING: Final = compiled(r"\s+(?:(?:for|as)\b|in (?:the|this|that|an?|our)\b)", re.IGNORECASE)
@@ -165,6 +174,17 @@ _NICKNAMES: Final = cue(
 _NO_NAME: Final = re.compile(rf"{any_of(NO_NAMES)}\b", re.IGNORECASE)
 
 
+def with_whole_act(value: str, rest: str) -> str:
+    """A taste with all that belongs to its verb: to like "to wear" something is another taste than "to wear my blue coat".
+
+    Args:
+        value: The value.
+        rest: What follows it in its clause.
+    """
+    more = _REST_OF_ACT.match(rest) if _ACT.fullmatch(value) is not None else None
+    return value if more is None else f"{value}{more.group()}"
+
+
 def is_believable(field: Field, value: str, rest: str) -> bool:
     """Whether a value is one of its field: no irony, no idiom, no name that is none.
 
@@ -250,7 +270,12 @@ def _is_titled_name(value: str) -> bool:
 
 
 def _is_taste(value: str, rest: str) -> bool:
-    if _POINTING.match(value) is not None or _COMPARED.match(rest) is not None or _CUT_AT_INITIAL.search(value) is not None:
+    if (
+        _NO_ACT.match(value) is not None
+        or _POINTING.match(value) is not None
+        or _COMPARED.match(rest) is not None
+        or _CUT_AT_INITIAL.search(value) is not None
+    ):
         return False
     if (
         _IN_TALK.search(value.removesuffix(" in it")) is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.offline.facts.corrections import after_cue, corrected_value, retracts_at_once
-from extraction.offline.facts.fact_values import is_believable, is_for_a_time, is_taken_back
+from extraction.offline.facts.fact_values import is_believable, is_for_a_time, is_taken_back, with_whole_act
 from extraction.offline.facts.place_context import least_score
 from extraction.offline.factuality.laughter import may_joke, without_laughter
 from extraction.offline.factuality.moods import PlainSentence, is_conditional
@@ -78,7 +78,10 @@ _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _IN_ONE_PLACE: Final = compiled(r"\s+(?:at|in|on|from) ", re.IGNORECASE)
-_TRAILING: Final = re.compile(r"(?<=\w)\s+(?:any ?more|either|at all)$", re.IGNORECASE)
+_TASTES: Final = frozenset((Field.LIKE, Field.DISLIKE))
+_TRAILING: Final = re.compile(
+    r"(?<=\w)\s+(?:any ?more|either|at all|actually|tho|huh|a ?lot|much|(?:so|very|too|quite|pretty) (?:much|a lot)|quite)$", re.IGNORECASE
+)
 """Words after a value that are no part of it: "I can't stand hostels anymore"."""
 
 
@@ -229,7 +232,10 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
         if _TITLE_CASE.search(clause, 0, match.start("value")) is not None:
             continue
         value = _TRAILING.sub("", without_laughter(" ".join(match["value"].split()).strip(" .,")))
-        if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, clause[match.end() :]):
+        rest = clause[match.end() :]
+        if form.field in _TASTES and (whole := with_whole_act(value, rest)) != value:
+            value, rest = whole, rest[len(whole) - len(value) :]
+        if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, rest):
             continue
         evidence = None if form.place_evidence is None else least_score(value, form.place_evidence, sentence.text)
         groups = match.groupdict()

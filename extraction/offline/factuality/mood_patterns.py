@@ -190,7 +190,7 @@ BACKGROUND: Final = compiled(rf"\W*{any_of(words.BACKGROUNDS)}\b", re.IGNORECASE
 """Begins a sentence about another time, or a condition."""
 WANTED: Final = either(
     r"\b(?:i|we) (?:really )?(?:want|hope|am hoping|['’]m hoping) to\b",
-    r"\b(?:i['’]?m|i am|we['’]re|we are) (?:going|planning) to\b",
+    r"\b(?:i['’]?m|i am|we['’]re|we are) (?:(?:going|planning) to\b|(?:thinking (?:of|about)|considering) (?=[a-z]+ing\b))",
     r"\bwish (?:me|us|him|her|them)\b|\b(?:hopefully|literally|basically|obviously|clearly|technically)\b|\bdecided to\b",
     r"(?<=\bso )(?P<how>[a-z]+(?: \w+)?) (?:that )?(?:i|we) could [^,.!?]*",
 )
@@ -248,6 +248,13 @@ GREETING: Final = compiled(
     re.IGNORECASE,
 )
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
+UNMARKED_QUESTION: Final = compiled(
+    r"^(?:\W|\b(?:and|so|but|ok|okay|hey|hi|oh|wow|well|yes|no|yeah|cool|great|nice|awesome|good|lol|haha|that(?:['’]s| is) \w+)\b)*"
+    r"(?:(?:what|where|which|who|when|why|how)(?: (?!i\b|we\b|my\b|is\b|are\b)[a-z]+){0,2} (?:is|are|do|does|did|was|were|can|would|will|have|has)"
+    r" (?:you|your|it|they|he|she|there|that|this)\b|(?:do|did|are|were|have|can|could|would|will) (?:you|your)\b)",
+    re.IGNORECASE,
+)
+"""A question by its word order, although no mark ends it: "great what is your favourite hat"."""
 SEPARATOR: Final = re.compile(r"(?:\s*[,;:—–\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]+|\s+-)\s*")
 ASKED: Final = re.compile(
     rf"(?:(?:and|so|but|ok|okay|btw)\s+)*(?!{any_of(words.TAGS)}\W*$){any_of(words.ASKING)}\b[^,]*(?:,[^,]*)?$", re.IGNORECASE | re.DOTALL

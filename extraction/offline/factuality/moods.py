@@ -212,7 +212,7 @@ def before_report(sentence: str) -> str | None:
 def _asked_at_end(sentence: str) -> tuple[str, str]:
     """The statement and the question of a sentence: "I'm a baker, any tips?". One is empty if it does not do both."""
     if not sentence.rstrip(" )\"'").endswith(QUESTION_MARKS):
-        return sentence, ""
+        return ("", sentence) if cues.UNMARKED_QUESTION.match(sentence) is not None else (sentence, "")
     if cues.ASKING.match(sentence) is None:
         for separator in cues.SEPARATOR.finditer(sentence, 1):
             if cues.ASKED.match(sentence, separator.end()) is not None:

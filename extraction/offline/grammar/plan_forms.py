@@ -80,7 +80,7 @@ _IS_AHEAD: Final = (
     rf".*{_I}(?:['’]ve| have)(?: got| also| another| only)* {_HAD}\b(?! (?:feeling|idea|cold|headache|problem))",
     rf".*(?:{_I} |^\W*)(?:have |got |['’]ve got )+(?:an?|the|my|our|another|one) (?:[\w'’-]+ ){{0,2}}?{KEPT}\b",
     # "we get the keys"
-    rf".*{_I} (?:then |finally |both |all |also )?(?!{_STATES}\b)(?!\w+s\b(?<!ss))(?-i:[a-z]{{2,}})\b(?!['’])",
+    rf"(?!.*\bin the {_SEASON}\b).*{_I} (?:then |finally |both |all |also )?(?!{_STATES}\b)(?!\w+s\b(?<!ss))(?-i:[a-z]{{2,}})\b(?!['’])",
     # "Ana is taking me to bingo", "our son starts school"
     rf"{_ABOUT_ME}.*(?:{_NAMED}|{_OWN})(?:,? [^,.!?]{{2,20}},?)?(?: is| are|['’]s) (?:[a-z]+ing\b(?<!being)(?<!feeling))",
     rf"{_ABOUT_ME}.*(?:{_NAMED}|{_OWN})(?:['’]s)?(?:,? [^,.!?]{{2,20}},?)? (?:starts?|begins?|arrives?|comes?|visits?|marries"
@@ -94,6 +94,7 @@ PLAN: Final = (
     # an intention
     rf"|^{_NOT}.*(?:{_BE}(?:going|planning|intending|hoping|supposed|due|about)|{_I}(?:['’]ve| have) (?:just |finally |now )?decided) to "
     r"(?!(?:keep|make it|stay|believe|be (?:fine|ok|okay|honest|great|late|good)|say|ask|guess|assume|bed|sleep)\b)[a-z]+"
+    rf"|^{_NOT}.*{_BE}(?:thinking (?:of|about)|considering) (?!being\b|having\b|how\b)[a-z]+ing (?:an?|the|my|to|into|with|in|for)\b"
     # "my surgery has been moved to the 14th"
     rf"|^{_NOT}.*\b(?:my|our) (?:[\w'’-]+ ){{0,2}}?{KEPT}(?:['’]s| is| has)(?: now| been)* (?:moved|pushed|brought|rescheduled)(?: back"
     rf"| forward)? to (?:the )?(?:{_ON_DATE}|{_DAY_OF_MONTH}|{_WEEKDAY}|next \w+)\b"

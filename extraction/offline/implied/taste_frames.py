@@ -287,7 +287,7 @@ TASTE_FRAMES: Final[tuple[Rule, ...]] = (
         rf" carriage){END}",
         PREFER,
     ),
-    (rf"{_I} (?:choose|pick|take|go for|have) (?:an? |the )?{THING} over {WORD}", PREFER),
+    (rf"{_I} (?:choose|pick|take|go for|have(?! been\b)) (?:an? |the )?{THING} over (?!(?:the|for|on|at|to)\b){WORD}", PREFER),
     (r"^i like to (?P<x>[^.,;!?]{2,40}?) rather than ", r"I prefer to \g<x>"),
     (
         r"^(?:my |i (?:always |only )?(?:like|have|want|need|order|get) my )(?P<x>(?:coffee|tea|eggs?|steaks?|porridge"

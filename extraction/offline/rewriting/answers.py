@@ -65,7 +65,8 @@ _QUESTIONS: Final = (
 )
 _NEAR: Final = compiled(r"(?:near|close to|just outside|outside|around)\s+", re.IGNORECASE)
 _NAMING: Final = re.compile(
-    r"^\W*(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+(?P<name>(?-i:[A-Z][\w'’-]+))",
+    rf"^\W*(?:(?!(?:no|none|not|nope)\b|[^.!]*\b(?:but|{any_of(RELATIVES)})\b)(?P<kind>[^.!?]{{1,40}})[.!]\s*)?(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+"
+    r"(?P<name>(?-i:[A-Z][\w'’-]+)|(?!(?:not|still|on|in|my|the|an?|after)\b)[a-z]{3,15}(?=\s*(?:[.,!]|$)))",
     re.IGNORECASE,
 )
 _WHO_IS: Final = compiled(
@@ -80,7 +81,11 @@ _RELATED: Final = re.compile(
     re.IGNORECASE,
 )
 """Answers who somebody is: "my fiancé"."""
-_NAMED_RELATION: Final = compiled(rf"\byour {_RELATION}\b", re.IGNORECASE)
+_PET: Final = compiled(rf"\b{any_of(PETS)}\b", re.IGNORECASE)
+_NAMED_RELATION: Final = compiled(
+    rf"\byour {_RELATION}\b|\b(?:what|which) (?:kind|type|sort|breed) of (?P<kind>{any_of(PETS)})s?\b|\bdo you have an? (?P<owned>{any_of(PETS)})\b",
+    re.IGNORECASE,
+)
 _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), statement) for question, statement in _QUESTIONS)
 """Questions, and the statement that a noun phrase completes; the first that fits counts."""
 _OPENERS: Final = listed("""
@@ -134,14 +139,16 @@ def completed(question: str, answer: str) -> str:
     """
     relation = _NAMED_RELATION.search(question)
     named = _NAMING.match(answer)
-    if relation is not None and named is not None:
-        return f"My {relation['relation']}'s name is {named['name']}{answer[named.end() :]}"
+    if relation is not None and named is not None and _NO_NAME_YET.match(named["name"]) is None:
+        kind = _PET.search(named["kind"] or "")
+        who = kind.group() if kind is not None else relation["relation"] or relation["kind"] or relation["owned"]
+        return f"My {who}'s name is {named['name'].capitalize()}{answer[named.end() :]}"
     its = _ITS_NAME.match(answer) if relation is None and _ASKED_ITS_NAME.search(question) is not None else None
     if its is not None and _NO_NAME_YET.match(its["name"]) is None and "?" not in answer:
         return f"Its name is {its['name'][0].upper()}{its['name'][1:]}. {its['rest'].strip()}".strip()
-    who, related = _WHO_IS.search(question), _RELATED.match(answer)
-    if who is not None and related is not None and "?" not in answer:
-        return f"My {related['relation'].lower()} is called {who['name'] or who['name_2']}{answer[related.end() :]}"
+    asked_who, related = _WHO_IS.search(question), _RELATED.match(answer)
+    if asked_who is not None and related is not None and "?" not in answer:
+        return f"My {related['relation'].lower()} is called {asked_who['name'] or asked_who['name_2']}{answer[related.end() :]}"
     found = _ANSWER.match(answer)
     if (
         found is None
