@@ -43,7 +43,7 @@ async def test_failed_work_is_restarted_logged_counted_and_reported() -> None:
         async with works(failing).running() as running:
             (work,) = running.all
             work.metrics = metrics
-            await until(lambda: failing.begun == 3)
+            await until(lambda: failing.begun == 3, deadline_s=20)
             (check,) = Check.of_background(running).values()
             assert (check.ok, check.needed) == (False, False)
             assert check.problem == "watch failed 2 times in a row: KeyError('unforeseen')"

@@ -223,7 +223,10 @@ async def test_after_the_generation_has_passed_nothing_is_written() -> None:
         await until(lambda: harness.processor.is_recovered)
         harness.generation += 1
         harness.put(harness.record(0))
-        await until(lambda: harness.behaviour.handled == [[0]] and not harness.processor.is_recovered)
+        await until(
+            lambda: harness.behaviour.handled == [[0]]
+            and (not harness.processor.is_recovered or harness.log.commits != [] or harness.log.epoch > 1)
+        )
         assert harness.log.commits == []
         assert harness.log.epoch == 1, "who does not own the partition fences nobody"
 
