@@ -85,7 +85,8 @@ class Background:
         while True:
             self._started_at = self.clock()
             try:
-                await self.work()
+                # In a separate task: in Python 3.11, a task whose TaskGroup failed looks cancelled to `pause` from then on.
+                await asyncio.ensure_future(self.work())
             except Exception as error:
                 failure: Exception = error
             else:

@@ -53,6 +53,19 @@ async def test_failed_work_is_restarted_logged_counted_and_reported() -> None:
     assert b'varve_background_failures_total{work="watch"} 2.0' in metrics.render()
 
 
+async def test_failed_work_with_a_task_group_is_restarted() -> None:
+    failing = Failing(1)
+
+    async def grouped() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(failing.run())
+
+    task = asyncio.create_task(Background("watch", grouped, restarts=AT_ONCE).run())
+    await until(lambda: failing.begun == 2 or task.done())
+    assert failing.begun == 2
+    task.cancel()
+
+
 async def test_work_recovers_after_a_long_run() -> None:
     now, failing = 0.0, Failing(1)
     work = Background("watch", failing.run, restarts=AT_ONCE, clock=lambda: now)
@@ -110,10 +123,11 @@ async def test_work_added_later_ends_with_the_block() -> None:
 
 async def test_work_that_swallows_its_cancellation_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.background._CANCEL_AGAIN_S", 0.01)
-    cancelled = 0
+    cancelled, begun = 0, asyncio.Event()
 
     async def deaf() -> None:
         nonlocal cancelled
+        begun.set()
         while cancelled < 2:
             try:
                 await asyncio.Event().wait()
@@ -124,7 +138,7 @@ async def test_work_that_swallows_its_cancellation_ends(monkeypatch: pytest.Monk
     all_works.add("deaf", deaf)
     with structlog.testing.capture_logs() as logs:
         async with asyncio.timeout(30), all_works.running():
-            await asyncio.sleep(0)
+            await begun.wait()
     assert (cancelled, logs) == (2, [])
 
 
