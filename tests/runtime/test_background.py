@@ -18,14 +18,15 @@ AT_ONCE = RestartPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interv
 class Failing:
     """Work that fails a number of times, and then succeeds."""
 
-    def __init__(self, failures: int) -> None:
+    def __init__(self, failures: int, error: type[BaseException] = KeyError) -> None:
         self.failures = failures
+        self.error = error
         self.begun = 0
 
     async def run(self) -> None:
         self.begun += 1
         if self.begun <= self.failures:
-            raise KeyError("unforeseen")
+            raise self.error("unforeseen")
         await asyncio.Event().wait()
 
 
@@ -61,6 +62,14 @@ async def test_failed_work_with_a_task_group_is_restarted() -> None:
             group.create_task(failing.run())
 
     task = asyncio.create_task(Background("watch", grouped, restarts=AT_ONCE).run())
+    await until(lambda: failing.begun == 2 or task.done())
+    assert failing.begun == 2
+    task.cancel()
+
+
+async def test_work_whose_awaited_call_was_cancelled_is_restarted() -> None:
+    failing = Failing(1, asyncio.CancelledError)
+    task = asyncio.create_task(Background("watch", failing.run, restarts=AT_ONCE).run())
     await until(lambda: failing.begun == 2 or task.done())
     assert failing.begun == 2
     task.cancel()
