@@ -326,6 +326,13 @@ MUTANTS: Final = (
         ("tests/runtime/test_background.py",),
     ),
     Mutant(
+        "cancelled work of a partition overlooked",
+        OWNER,
+        'return StreamError("a call that it waited for was cancelled") if task.cancelled() else task.exception()',
+        "return None if task.cancelled() else task.exception()",
+        (TEST_PROCESSOR, TEST_KEYED),
+    ),
+    Mutant(
         "background work given up stops nothing",
         "streams/engine/worker.py",
         "            if isinstance(app.crash_reason, BackgroundWorkError):\n",
