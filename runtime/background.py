@@ -85,15 +85,17 @@ class Background:
         while True:
             self._started_at = self.clock()
             try:
-                await self.work()
-            except Exception as error:
-                failure: Exception = error
+                # In a separate task: in Python 3.11, a task whose TaskGroup failed looks cancelled to `pause` from then on.
+                await asyncio.ensure_future(self.work())
+            except (Exception, asyncio.CancelledError) as error:
+                # A client that closes can cancel what the work waits for: nobody has cancelled the work then.
+                failure: BaseException = error
             else:
                 failure = BackgroundWorkError("the work returned, although it should never end")
-            await pause(0)  # ends here if the work swallowed its cancellation
+            await pause(0)  # ends here if this task was cancelled, also if the work swallowed it
             await self._wait_after(failure)
 
-    async def _wait_after(self, failure: Exception) -> None:
+    async def _wait_after(self, failure: BaseException) -> None:
         self._failures = self.restarts.crashes_in_a_row(self._failures, ran_s=self.clock() - self._started_at)
         if self.metrics is not None:
             self.metrics.background_failures.labels(self.name).inc()

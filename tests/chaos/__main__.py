@@ -84,7 +84,8 @@ async def _outcome_of(run: Awaitable[Outcome], name: str, seed: int) -> Outcome:
     """A run's outcome, also where it raised: a stall is a defect to report, not a reason to lose the report."""
     started = time.monotonic()
     try:
-        return await run
+        # In a separate task: in Python 3.11, a task whose TaskGroup failed looks cancelled to `pause`, which the next run waits by.
+        return await asyncio.ensure_future(run)
     except Exception as error:
         traceback.print_exc()
         return Outcome(name, seed, Verdict(problems=[f"broke off: {error!r}"]), time.monotonic() - started)

@@ -312,6 +312,27 @@ MUTANTS: Final = (
         ("tests/runtime/test_background.py",),
     ),
     Mutant(
+        "background work with a failed task group is not started again",
+        "runtime/background.py",
+        "await asyncio.ensure_future(self.work())",
+        "await self.work()",
+        ("tests/runtime/test_background.py",),
+    ),
+    Mutant(
+        "background work whose call was cancelled is not started again",
+        "runtime/background.py",
+        "except (Exception, asyncio.CancelledError) as error:",
+        "except Exception as error:",
+        ("tests/runtime/test_background.py",),
+    ),
+    Mutant(
+        "cancelled work of a partition overlooked",
+        OWNER,
+        'return StreamError("a call that it waited for was cancelled") if task.cancelled() else task.exception()',
+        "return None if task.cancelled() else task.exception()",
+        (TEST_PROCESSOR, TEST_KEYED),
+    ),
+    Mutant(
         "background work given up stops nothing",
         "streams/engine/worker.py",
         "            if isinstance(app.crash_reason, BackgroundWorkError):\n",

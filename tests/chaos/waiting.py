@@ -26,3 +26,24 @@ async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
                 await asyncio.sleep(_POLL_S)
     except TimeoutError as error:
         raise RuntimeError(f"waited {_DEADLINE_S:.0f} s in vain until {what}") from error
+
+
+async def until_none_left(count: Callable[[], Awaitable[int]], what: str) -> None:
+    """Waits until nothing is left, as long as it becomes less: how long that takes depends on the machine.
+
+    Args:
+        count: Counts what is left.
+        what: What holds then, for the error.
+
+    Raises:
+        RuntimeError: If it does not become less within two minutes.
+    """
+    left = await count()
+    while left:
+
+        async def is_less(before: int = left) -> bool:
+            nonlocal left
+            left = await count()
+            return left < before
+
+        await until(is_less, f"{what} ({left} left)")

@@ -18,14 +18,15 @@ AT_ONCE = RestartPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interv
 class Failing:
     """Work that fails a number of times, and then succeeds."""
 
-    def __init__(self, failures: int) -> None:
+    def __init__(self, failures: int, error: type[BaseException] = KeyError) -> None:
         self.failures = failures
+        self.error = error
         self.begun = 0
 
     async def run(self) -> None:
         self.begun += 1
         if self.begun <= self.failures:
-            raise KeyError("unforeseen")
+            raise self.error("unforeseen")
         await asyncio.Event().wait()
 
 
@@ -43,7 +44,7 @@ async def test_failed_work_is_restarted_logged_counted_and_reported() -> None:
         async with works(failing).running() as running:
             (work,) = running.all
             work.metrics = metrics
-            await until(lambda: failing.begun == 3)
+            await until(lambda: failing.begun == 3, deadline_s=20)
             (check,) = Check.of_background(running).values()
             assert (check.ok, check.needed) == (False, False)
             assert check.problem == "watch failed 2 times in a row: KeyError('unforeseen')"
@@ -51,6 +52,27 @@ async def test_failed_work_is_restarted_logged_counted_and_reported() -> None:
         ("background_work_failed", "watch", number) for number in (1, 2)
     ]
     assert b'varve_background_failures_total{work="watch"} 2.0' in metrics.render()
+
+
+async def test_failed_work_with_a_task_group_is_restarted() -> None:
+    failing = Failing(1)
+
+    async def grouped() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(failing.run())
+
+    task = asyncio.create_task(Background("watch", grouped, restarts=AT_ONCE).run())
+    await until(lambda: failing.begun == 2 or task.done())
+    assert failing.begun == 2
+    task.cancel()
+
+
+async def test_work_whose_awaited_call_was_cancelled_is_restarted() -> None:
+    failing = Failing(1, asyncio.CancelledError)
+    task = asyncio.create_task(Background("watch", failing.run, restarts=AT_ONCE).run())
+    await until(lambda: failing.begun == 2 or task.done())
+    assert failing.begun == 2
+    task.cancel()
 
 
 async def test_work_recovers_after_a_long_run() -> None:
@@ -110,10 +132,11 @@ async def test_work_added_later_ends_with_the_block() -> None:
 
 async def test_work_that_swallows_its_cancellation_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.background._CANCEL_AGAIN_S", 0.01)
-    cancelled = 0
+    cancelled, begun = 0, asyncio.Event()
 
     async def deaf() -> None:
         nonlocal cancelled
+        begun.set()
         while cancelled < 2:
             try:
                 await asyncio.Event().wait()
@@ -124,7 +147,7 @@ async def test_work_that_swallows_its_cancellation_ends(monkeypatch: pytest.Monk
     all_works.add("deaf", deaf)
     with structlog.testing.capture_logs() as logs:
         async with asyncio.timeout(30), all_works.running():
-            await asyncio.sleep(0)
+            await begun.wait()
     assert (cancelled, logs) == (2, [])
 
 

@@ -93,7 +93,7 @@ def ended(script: str, number: signal.Signals, *then: str) -> Ended:
                 output += line
             began = began or time.monotonic()
             process.send_signal(number)
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=30)
         return Ended(process.returncode, output + rest, time.monotonic() - began)
 
 

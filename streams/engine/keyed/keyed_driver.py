@@ -18,6 +18,7 @@ from streams.engine.keyed.scheduler import Scheduler
 from streams.engine.keyed.tenant_throttle import TenantThrottle
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.driver import Driver, InFlightRecord, OrderingKey, key_of
+from streams.engine.tasks.partition_task import end_error
 from streams.errors import StreamError, TransientError
 
 LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
@@ -292,5 +293,5 @@ class KeyedDriver(Driver):
 
     def _on_task_done(self, task: "asyncio.Task[None]") -> None:
         self._running.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            self._attempt_failure = task.exception()
+        if not self._scheduler.is_closed or not task.cancelled():
+            self._attempt_failure = self._attempt_failure or end_error(task)

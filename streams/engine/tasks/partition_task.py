@@ -14,11 +14,16 @@ from streams.engine.state.partition_state import StateChange
 from streams.engine.tasks.checkpointer import Writer
 from streams.engine.tasks.oldest_pending import OldestPending
 from streams.engine.tasks.task_state import TaskState
-from streams.errors import FencedError, TransientError
+from streams.errors import FencedError, StreamError, TransientError
 
 IDLE_S: Final = 1.0
 """Time without records after which the task looks for lost records, and moves the group's offset over the log's last markers. Records that
 arrive more often than that move it anyway, without a separate transaction."""
+
+
+def end_error(task: "asyncio.Task[None]") -> BaseException | None:
+    """The error with which a task ended that nobody stopped. A client that closes can cancel what the task waits for."""
+    return StreamError("a call that it waited for was cancelled") if task.cancelled() else task.exception()
 
 
 class PartitionTask(ABC):
@@ -85,9 +90,9 @@ class PartitionTask(ABC):
     @property
     def failure(self) -> BaseException | None:
         """The task's fatal error, if any."""
-        if self._task is not None and self._task.done() and not self._task.cancelled():
-            return self._task.exception()
-        return None
+        if self._task is None or not self._task.done() or self._state is TaskState.CLOSED:
+            return None
+        return end_error(self._task)
 
     def start(self) -> None:
         """Starts the task, which restores the partition first."""

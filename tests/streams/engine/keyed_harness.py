@@ -88,11 +88,10 @@ class DriverHarness:
         await until(lambda: len(self.handled) > before + times)
 
     async def committed(self, next_offset: int, *, partition: int = 0) -> None:
-        await until(lambda: (self.logs[partition].next_offset or 0) >= next_offset)
+        await until(lambda: (self.logs[partition].next_offset or 0) >= next_offset, deadline_s=20)
 
     async def drained(self) -> None:
-        async with asyncio.timeout(60):
-            await until(lambda: self.driver.backlog == 0)
+        await until(lambda: self.driver.backlog == 0, deadline_s=20)
         assert self.driver.failure is None
 
 

@@ -1,6 +1,5 @@
 """An ordered task, its handler and its log; the broker's part is scripted, to fail when a test says so."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -152,8 +151,7 @@ class ProcessorHarness:
             self.processor.put(record)
 
     async def finished(self) -> None:
-        async with asyncio.timeout(60):
-            await until(lambda: self.processor.backlog == 0 or self.processor.failure is not None)
+        await until(lambda: self.processor.backlog == 0 or self.processor.failure is not None, deadline_s=20)
         assert self.processor.failure is None
 
     def counts(self) -> dict[bytes, int]:

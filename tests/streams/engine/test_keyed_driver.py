@@ -78,6 +78,17 @@ async def test_outage_of_one_dependency_spares_attempts_with_another() -> None:
         assert harness.log.next_offset == 4
 
 
+async def test_a_cancelled_call_of_an_attempt_stops_the_worker() -> None:
+    def cancelled() -> list[OutgoingRecord]:
+        raise asyncio.CancelledError
+
+    async with driver_harness() as harness:
+        harness.answers[0] = cancelled
+        await harness.put(0)
+        await until(lambda: harness.driver.failure is not None, deadline_s=20)
+        assert harness.log.next_offset is None
+
+
 async def test_failures_are_counted_per_dependency() -> None:
     async with driver_harness() as harness:
         failures = [TransientError("away", dependency="store")] * 2 + [TransientError("busy", dependency="llm")] * 2
