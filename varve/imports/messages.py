@@ -127,9 +127,7 @@ def time_of(value: Any, item: Item) -> str | None:
         else:
             found = datetime.fromisoformat(value)
     except (ValueError, TypeError, OverflowError, OSError) as error:
-        raise UnreadableTimeError(
-            f"{item.place}: {value!r} is no time: expected ISO 8601, or seconds or milliseconds since 1970"
-        ) from error
+        raise UnreadableTimeError(f"{item.place}: {value!r} is no time: expected ISO 8601, or (milli)seconds since 1970") from error
     return recordable(found if found.tzinfo is not None else found.replace(tzinfo=UTC), item).isoformat()
 
 
