@@ -19,6 +19,7 @@ from varve.cli.options import (
     print_key,
     print_notice,
     schema_argument,
+    settings_of_stack,
     write_control,
 )
 from varve.output import say, say_rows
@@ -199,7 +200,7 @@ def signing_key(
     from runtime.seals import Keyring
     from varve.errors import SettingsError
 
-    settings = attached_settings(data)
+    settings = run(settings_of_stack(data))  # a stack that starts may have the secret
     keyring = Keyring.of(settings.signing)
     if keyring is None:
         raise SettingsError("set VARVE_SIGNING__SECRET in every process first (`varve tenants signing-secret` prints one)")

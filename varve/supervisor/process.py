@@ -74,8 +74,8 @@ class ManagedProcess:
         self._log_start = 0
         self._watch_pipe: int | None = None
         self.may_start_again = False
-        """Whether it ended before it was ready in a way that the next start may escape: by a foreign signal, such as SIGSEGV, or SIGKILL for
-        lack of memory; or because it has to be restarted, such as a worker whose Kafka session ended while the machine slept."""
+        """Whether it ended before it was ready in a way that the next start may escape: by a foreign signal, such as SIGSEGV, or SIGKILL
+        for lack of memory; or because it has to be restarted, such as a worker whose Kafka session ended while the machine slept."""
 
     @property
     def pid(self) -> int | None:
