@@ -16,6 +16,7 @@ class _Echo(BaseHTTPRequestHandler):
     """Answers a request for a context with its user. Connections stay open."""
 
     protocol_version = "HTTP/1.1"
+    wbufsize = 65_536
 
     def do_POST(self) -> None:
         user = orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["user"]
