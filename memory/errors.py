@@ -9,7 +9,7 @@ class VarveError(Exception):
     """Base of every error that Varve raises on purpose."""
 
     exit_code = 1
-    """Of a process that the error ends."""
+    """Exit code of a process that the error ends."""
 
 
 class RecordError(VarveError):

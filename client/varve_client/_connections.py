@@ -18,7 +18,7 @@ H = TypeVar("H", bound=_Http)
 
 
 class Connections(Generic[H]):
-    """One HTTP client per event loop, opened anew after a fork.
+    """One HTTP client per event loop, another one after a fork.
 
     Two processes that read from one connection would get each other's responses, and with them memories of other users.
 

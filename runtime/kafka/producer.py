@@ -184,7 +184,7 @@ class Producer:
         timeout_s: How long a call waits for durability. Default: ``kafka.request_timeout_s``.
         max_ahead_s: How far this machine's clock may be ahead of the broker's, where the broker sets the time of the records. Beyond, a
             record counts as not sent, though the log has it: the stages refuse it. Default: no limit.
-        max_behind_s: How far it may be behind. Default: no limit.
+        max_behind_s: The same for a clock that is slow. Default: no limit.
         clock: This machine's clock.
         fits_compressed: Always compresses and lets the broker check the size, for foreign records that were compressed. The limit for
             values still applies.

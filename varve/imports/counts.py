@@ -23,7 +23,7 @@ class ImportCounts:
     sessions: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     first_problem: str | None = None
-    """What is wrong with the first item that is left out because of an error in the file, and where it is."""
+    """The error of the first item that is left out because of one, with its place."""
     remarks: Counter[str] = field(default_factory=Counter)
     first: str | None = None
     last: str | None = None

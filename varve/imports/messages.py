@@ -31,7 +31,7 @@ class Skipped:
     reason: str
     count: int = 1
     problem: str | None = None
-    """What is wrong with the item, and where it is. Default: nothing is wrong."""
+    """The error of the item, with its place. Default: none."""
 
 
 @dataclass(frozen=True, slots=True)
