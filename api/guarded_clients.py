@@ -1,8 +1,9 @@
 """Clients of the servers that the query service needs. A server may be unavailable when the service starts."""
 
 import asyncio
+import math
 from contextlib import AsyncExitStack
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from models.embedding.build import GuardedEmbedder, build_embedder
 from models.embedding.port import Embedder
@@ -15,6 +16,9 @@ from stores.build import GuardedStore, build_store
 from stores.errors import StoreUnavailableError
 
 _log = logger(__name__)
+
+_LEAST_AHEAD_S: Final = 60.0
+"""Clocks that differ by less count as right, however little ahead a message may be."""
 
 
 class _Closable(Protocol):
@@ -71,7 +75,14 @@ async def started_producer(stack: AsyncExitStack, settings: Settings) -> Produce
         stack: Stops the producer.
         settings: Kafka's settings.
     """
-    producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
+    # The sessions stage refuses seals that were not made at the append time, and messages of the future: their default time is the clock's.
+    seal_s = math.inf if settings.signing.secret is None else settings.signing.max_age_s
+    producer = Producer(
+        kafka=settings.kafka,
+        timeout_s=settings.service.produce_timeout_s,
+        max_ahead_s=min(seal_s, max(settings.sessions.max_future_s, _LEAST_AHEAD_S)),
+        max_behind_s=seal_s,
+    )
     stack.push_async_callback(producer.stop)
     try:
         await producer.start()

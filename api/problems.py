@@ -27,7 +27,14 @@ from memory.name_hints import meant_name
 from memory.validation_problems import plain_problem
 from models.errors import InputRefusedError, TransientModelError
 from retrieval.errors import RecallFailedError
-from runtime.errors import DeadLetterMissingError, GroupInUseError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError
+from runtime.errors import (
+    ClockError,
+    DeadLetterMissingError,
+    GroupInUseError,
+    KafkaUnavailableError,
+    RedisUnavailableError,
+    TopicMissingError,
+)
 from runtime.logs import logger
 from stores.errors import StoreUnavailableError
 
@@ -55,6 +62,7 @@ _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
 _QUERY_REFUSED: Final = (
     "query: the embedding model does not take this text: it is too long, or violates the model's rules; shorten or reword it"
 )
+_WRONG_CLOCK: Final = "the service's clock is wrong, and its operator has to correct it; try again"
 _RECALL_FAILED: Final = (
     "the memories cannot be searched as the service is set up; an operator has to correct it: "
     "the service's log has the reason under this trace id"
@@ -95,6 +103,9 @@ def problem_from(error: VarveError) -> ProblemError:
             _log.warning("dependency_unavailable", error=str(error))
             return ProblemError(503, "unavailable", f"{name} does not answer; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
     match error:
+        case ClockError():
+            _log.error("clock_differs", error=str(error))
+            return ProblemError(503, "unavailable", _WRONG_CLOCK, headers={"Retry-After": str(RETRY_AFTER_S)})
         case RecordTooLargeError():
             return ProblemError(413, "too-large", str(error))
         case RecordError():

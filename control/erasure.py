@@ -4,17 +4,19 @@ import hashlib
 from functools import lru_cache
 from typing import Annotated, Final
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints, TypeAdapter, ValidationError
 
 from control.document_base import Document, Label
+from control.errors import ChangeRefusedError
 from memory.keys import encode_key
-from memory.records.message import Name
+from memory.records.message import Id, Name
 
 ERASURE: Final = "erasure"
 """First part of the document's key."""
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Offset = Annotated[int, Field(ge=0)]
+_USER: Final[TypeAdapter[str]] = TypeAdapter(Id)
 
 
 class Erasure(Document):
@@ -61,6 +63,19 @@ class Erasure(Document):
 def subject_of(tenant: str, user: str) -> str:
     """The SHA-256 (hex) that identifies a user of a tenant."""
     return hashlib.sha256(encode_key(tenant, user)).hexdigest()
+
+
+def require_user_id(user: str) -> None:
+    """Refuses a user that no message can have: the receipt or the hold would be for nobody, such as ``ann`` with a line break.
+
+    Raises:
+        ChangeRefusedError: If it is one; says why.
+    """
+    try:
+        _USER.validate_python(user)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ChangeRefusedError(f"no message can have the user {user[:80]!r}: {problem}") from error
 
 
 def erasures_key(tenant: str) -> bytes:

@@ -4,19 +4,15 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
-
 from control.draft import Draft, changed, new
-from control.erasure import Erasure, subject_of
+from control.erasure import Erasure, require_user_id, subject_of
 from control.errors import ChangeRefusedError, ErasureUnderWayError, LegalHoldError
-from memory.records.message import Name
 
 API_KEYS: Final = "api_keys"
 """Name of the user's API keys in a receipt."""
 _NAMED: Final = 3
 """Number of erasures named in an error."""
 _TICK: Final = timedelta(milliseconds=1)
-_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 
 def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason: str = "") -> Erasure:
@@ -35,10 +31,7 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
         LegalHoldError: If a legal hold is in force on the user or the tenant.
     """
     owner = draft.tenant(tenant)
-    try:
-        _NAME.validate_python(user)
-    except ValidationError as error:
-        raise ChangeRefusedError(f"invalid user name {user[:80]!r}: {error.errors()[0]['msg']}") from error
+    require_user_id(user)
     subject = subject_of(tenant, user)
     before = draft.erasure_of(subject)
     require_no_hold(draft, tenant, subject)

@@ -7,7 +7,7 @@ control log must not keep, and because the request may have lost its reason by t
 from datetime import datetime
 
 from control.draft import Draft, changed, new
-from control.erasure import subject_of
+from control.erasure import require_user_id, subject_of
 from control.errors import ChangeRefusedError
 from control.hold import ALL_USERS, Hold
 
@@ -25,9 +25,12 @@ def place_hold(draft: Draft, tenant: str, user: str | None, *, at: datetime, by:
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the reason is missing or invalid, or an erasure of a user to be held is under way.
+        ChangeRefusedError: If the reason is missing or invalid, no message can have the user, or an erasure of a user to be held is under
+            way.
     """
     draft.tenant(tenant)
+    if user is not None:
+        require_user_id(user)
     subject = _subject(tenant, user)
     under_way = [each for each in draft.erasures(tenant) if each.finished_at is None and subject in (ALL_USERS, each.subject)]
     if under_way:

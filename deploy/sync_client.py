@@ -13,6 +13,8 @@ _WORDS: Final = (
     ("as an asynchronous context manager", "as a context manager"),
     ("import asyncio\n", ""),
     ("asyncio.sleep", "time.sleep"),
+    ("asyncio.get_running_loop()", "self"),
+    ("in several event loops", "in several threads"),
     ("async def ", "def "),
     ("await ", ""),
     ("__aenter__", "__enter__"),

@@ -8,6 +8,9 @@ catches all errors that Varve raises on purpose, and nothing else.
 class VarveError(Exception):
     """Base of every error that Varve raises on purpose."""
 
+    exit_code = 1
+    """Exit code of a process that the error ends."""
+
 
 class RecordError(VarveError):
     """A record cannot be read or built. ``reason`` is a stable word for counters and dead letters."""

@@ -23,6 +23,10 @@ class KafkaUnavailableError(InfrastructureError):
     """Kafka is unavailable; usually temporary."""
 
 
+class ClockError(InfrastructureError):
+    """This machine's clock differs so much from the broker's that the stages refuse what it has sent; says by how much."""
+
+
 class ProducerFencedError(InfrastructureError):
     """Another producer uses the transactional id now: this one must not write any more."""
 

@@ -1,6 +1,7 @@
 """Errors of the stages, by the engine's reaction to them."""
 
 import asyncio
+import os
 
 from memory.errors import VarveError
 from models.errors import NotProcessedError, TransientModelError
@@ -86,6 +87,8 @@ class WaitedTooLongError(PoisonRecordError):
 
 class FencedError(StreamError):
     """The worker slept through its session: other workers own its partitions, and it must not write."""
+
+    exit_code = os.EX_TEMPFAIL
 
 
 class LocalTableError(StreamError):

@@ -51,6 +51,10 @@ class ImportFileError(CommandError):
     """An export of another service cannot be read, or has another form; the message says where."""
 
 
+class UnreadableTimeError(ImportFileError):
+    """A message of an export has a time in no known form; the message says where."""
+
+
 class UsersMissingError(CommandError):
     """A command on users was given none, or their file cannot be read."""
 

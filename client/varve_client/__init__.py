@@ -1,7 +1,14 @@
 """Python client for the Varve memory service."""
 
 from varve_client.async_client import AsyncVarveClient
-from varve_client.errors import InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError, VarveClientError
+from varve_client.errors import (
+    InvalidArgumentError,
+    MessagesRefusedError,
+    ServiceProblemError,
+    ServiceUnreachableError,
+    UnusableClientError,
+    VarveClientError,
+)
 from varve_client.models import (
     BegunErasure,
     Block,
@@ -56,6 +63,7 @@ __all__ = [
     "ServiceProblemError",
     "ServiceUnreachableError",
     "Session",
+    "UnusableClientError",
     "VarveClient",
     "VarveClientError",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 
 from varve_client import _calls as calls
+from varve_client._connections import Connections
 from varve_client._results import result_of, sent_of
 from varve_client._retries import MAX_ATTEMPTS, RETRY_FOR_S, Retries
 from varve_client.models import (
@@ -37,6 +38,7 @@ class AsyncVarveClient:
     """Calls the service for one tenant. Use it as an asynchronous context manager.
 
     Every method raises ``ServiceUnreachableError`` if the service cannot be reached, and ``ServiceProblemError`` if it refuses the request.
+    It may be used in several event loops and, after a fork, in both processes: each has its own connections.
     Requests are repeated while connections fail and while the service refuses them temporarily. One that has timed out is not repeated.
 
     Args:
@@ -63,9 +65,8 @@ class AsyncVarveClient:
     ) -> None:
         self._url = calls.address_of(url)
         self._headers = {"Authorization": calls.authorization_of(api_key)}
-        self._owns_http = http is None
         self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
-        self._http = http or calls.opened(lambda: httpx.AsyncClient(timeout=timeout_s))
+        self._connections = Connections(http, lambda: httpx.AsyncClient(timeout=timeout_s))
 
     async def __aenter__(self) -> Self:
         return self
@@ -75,8 +76,9 @@ class AsyncVarveClient:
 
     async def aclose(self) -> None:
         """Closes the connections."""
-        if self._owns_http:
-            await self._http.aclose()
+        http = self._connections.close(asyncio.get_running_loop())
+        if http is not None:
+            await http.aclose()
 
     async def send(
         self,
@@ -384,14 +386,13 @@ class AsyncVarveClient:
         return await self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
 
     async def _request(self, call: calls.Call[T]) -> T:
+        http = self._connections.of(asyncio.get_running_loop())
         content, headers = calls.content_of(call)
         began = time.monotonic()
         for attempt in itertools.count(1):
             outcome: httpx.Response | httpx.RequestError
             try:
-                outcome = await self._http.request(
-                    call.method, self._url + call.path, content=content, headers={**self._headers, **headers}
-                )
+                outcome = await http.request(call.method, self._url + call.path, content=content, headers={**self._headers, **headers})
             except httpx.RequestError as error:
                 outcome = error
             wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)

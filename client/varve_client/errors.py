@@ -15,6 +15,10 @@ class InvalidArgumentError(VarveClientError, ValueError):
     """An address, a key, a name, an id or a limit is not valid. Nothing was sent."""
 
 
+class UnusableClientError(VarveClientError, RuntimeError):
+    """The client is closed, or its HTTP client belongs to another process. Nothing was sent."""
+
+
 class ServiceUnreachableError(VarveClientError):
     """The service could not be reached, or the connection broke before its response was complete."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 
 from varve_client import _calls as calls
+from varve_client._connections import Connections
 from varve_client._results import result_of, sent_of
 from varve_client._retries import MAX_ATTEMPTS, RETRY_FOR_S, Retries
 from varve_client.models import (
@@ -36,6 +37,7 @@ class VarveClient:
     """Calls the service for one tenant. Use it as a context manager.
 
     Every method raises ``ServiceUnreachableError`` if the service cannot be reached, and ``ServiceProblemError`` if it refuses the request.
+    It may be used in several threads and, after a fork, in both processes: each has its own connections.
     Requests are repeated while connections fail and while the service refuses them temporarily. One that has timed out is not repeated.
 
     Args:
@@ -62,9 +64,8 @@ class VarveClient:
     ) -> None:
         self._url = calls.address_of(url)
         self._headers = {"Authorization": calls.authorization_of(api_key)}
-        self._owns_http = http is None
         self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
-        self._http = http or calls.opened(lambda: httpx.Client(timeout=timeout_s))
+        self._connections = Connections(http, lambda: httpx.Client(timeout=timeout_s))
 
     def __enter__(self) -> Self:
         return self
@@ -74,8 +75,9 @@ class VarveClient:
 
     def close(self) -> None:
         """Closes the connections."""
-        if self._owns_http:
-            self._http.close()
+        http = self._connections.close(self)
+        if http is not None:
+            http.close()
 
     def send(
         self,
@@ -379,12 +381,13 @@ class VarveClient:
         return self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
 
     def _request(self, call: calls.Call[T]) -> T:
+        http = self._connections.of(self)
         content, headers = calls.content_of(call)
         began = time.monotonic()
         for attempt in itertools.count(1):
             outcome: httpx.Response | httpx.RequestError
             try:
-                outcome = self._http.request(call.method, self._url + call.path, content=content, headers={**self._headers, **headers})
+                outcome = http.request(call.method, self._url + call.path, content=content, headers={**self._headers, **headers})
             except httpx.RequestError as error:
                 outcome = error
             wait_s = self._retries.wait_s(outcome, attempt=attempt, elapsed_s=time.monotonic() - began)

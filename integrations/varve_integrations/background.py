@@ -1,10 +1,12 @@
 """A thread that sends the turns of conversations to the service, so that no caller waits for it."""
 
 import logging
+import os
 import threading
 import time
+import weakref
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from varve_client import MessagesRefusedError, ServiceProblemError, ServiceUnreachableError, VarveClient, VarveClientError
@@ -21,8 +23,27 @@ _CLOSING_WAIT_S: Final = 0.2
 _TEMPORARY: Final = frozenset({409, 429, 500, 502, 503, 504})
 
 
+def call_in_forks(method: Callable[[], None]) -> None:
+    """Calls a method in each process that is forked from this one, before any other code: threads and locks do not survive a fork.
+
+    Args:
+        method: A method; it is not called after the end of its object.
+    """
+    of_living = weakref.WeakMethod(method)
+
+    def call() -> None:
+        living = of_living()
+        if living is not None:
+            living()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=call)
+
+
 class BackgroundSender:
     """Sends turns in order, and repeats each while the service is unreachable or refuses it temporarily.
+
+    After a fork, each process sends its own turns: those that waited are sent by the first one.
 
     A turn is lost only if the queue is full, if the service refuses it permanently, or if it is not sent when ``close`` ends. Each loss is
     logged as a warning and counted in ``lost``.
@@ -35,15 +56,18 @@ class BackgroundSender:
     def __init__(self, client: VarveClient, *, capacity: int) -> None:
         if capacity < 1:
             raise ValueError(f"the queue needs a capacity of at least 1 turn, got {capacity}")
-        self.lost = 0
-        """Number of turns that were not sent."""
         self._client = client
         self._capacity = capacity
-        self._turns: deque[Turn] = deque()
         self._closed = False
+        self._begin()
+        call_in_forks(self._begin)
+
+    def _begin(self) -> None:
+        self.lost = 0
+        """Number of turns that were not sent."""
+        self._turns: deque[Turn] = deque()
         self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="varve-sender", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
     def put(self, turn: Turn) -> None:
         """Queues a turn and returns at once."""
@@ -53,6 +77,9 @@ class BackgroundSender:
                 return
             self._turns.append(turn)
             self._changed.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="varve-sender", daemon=True)
+                self._thread.start()
 
     def close(self, timeout_s: float) -> None:
         """Waits until all turns are sent.
@@ -63,7 +90,8 @@ class BackgroundSender:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join(timeout_s)
+        if self._thread is not None:
+            self._thread.join(timeout_s)
         with self._changed:
             if self._turns:
                 self._lose(len(self._turns), f"the memory was closed, and they were not sent within {timeout_s:g} s")

@@ -19,7 +19,7 @@ from typing import Any, Final, Self, TypeVar
 from openai import AsyncOpenAI, AsyncStream, OpenAI, Stream
 from varve_client import VarveClient
 
-from varve_integrations.background import BackgroundSender
+from varve_integrations.background import BackgroundSender, call_in_forks
 from varve_integrations.conversation import new_messages, question_of, turn_of, with_context
 
 logger = logging.getLogger("varve_integrations")
@@ -56,9 +56,13 @@ class ChatMemory:
         self._reader = VarveClient(url, api_key=api_key, timeout_s=recall_timeout_s, max_attempts=1)
         self._writer = VarveClient(url, api_key=api_key, timeout_s=send_timeout_s, max_attempts=1)
         self._sender = BackgroundSender(self._writer, capacity=queue_size)
+        self._begin()
+        call_in_forks(self._begin)
+        atexit.register(self.close)
+
+    def _begin(self) -> None:
         self._recalls = ThreadPoolExecutor(_MAX_RECALLS, thread_name_prefix="varve-recall")
         self._free = threading.BoundedSemaphore(_MAX_RECALLS)
-        atexit.register(self.close)
 
     def __enter__(self) -> Self:
         return self

@@ -22,7 +22,8 @@ def _checked_id(text: str) -> str:
 
 
 Id = Annotated[Name, AfterValidator(_checked_id)]
-"""The id of a tenant, a user, a session or a message: 1 to 256 characters, one of them visible, without control characters."""
+"""The id of a tenant, a user, a session or a message: 1 to 256 characters, one of them visible, without control characters; not ``.`` or
+``..``."""
 
 Role = Literal["user", "assistant", "system", "tool"]
 

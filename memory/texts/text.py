@@ -15,6 +15,8 @@ _BREAKS: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 _CONTROLS: Final = frozenset({"Cc", "Zl", "Zp"})
 _BLANKS: Final = frozenset({"Zs", "Cf"})
 """Categories of spaces, and of characters that only change their neighbours."""
+_DOT_SEGMENTS: Final = frozenset({".", ".."})
+"""Segments that clients and proxies remove from the path of a URL, also when they are percent-encoded."""
 
 MOST_TOKENS_OF_CHARACTER: Final = 3
 _ENGLISH_LETTERS_PER_TOKEN: Final = 6
@@ -124,6 +126,8 @@ def problem_of_id(text: str) -> str | None:
 
     Ids are otherwise compared as they are: they belong to the application.
     """
+    if text in _DOT_SEGMENTS:
+        return f"an id cannot be {text!r}: clients and proxies remove it from the path of a URL, so no request could name it"
     if text.isprintable() and not text.isspace():
         return None
     for place, character in enumerate(text, start=1):

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import (
+    InvalidTimestampError,
     InvalidTopicError,
     KafkaError,
     MessageSizeTooLargeError,
@@ -25,6 +26,9 @@ from runtime.settings import KafkaSettings
 
 _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
+
+CLOCK_AHEAD: Final = "this machine's clock is ahead of the broker's, which refuses the time of the records: correct it"
+"""The meaning of an ``InvalidTimestampError``: more than ``message.timestamp.after.max.ms``, by default an hour."""
 
 _FETCHER_LOOK_S: Final = 1.0
 
@@ -85,6 +89,8 @@ def kafka_faults(doing: str, kafka: KafkaSettings) -> Iterator[None]:
         raise RecordTooLargeError(f"{doing}: {error}") from error
     except (KafkaError, OSError, TimeoutError) as error:
         what = str(error) or type(error).__name__
+        if isinstance(error, InvalidTimestampError):
+            raise KafkaUnavailableError(f"{doing}: {CLOCK_AHEAD}") from error
         raise KafkaUnavailableError(
             f"{doing} failed at {kafka.bootstrap}: {what}; is Kafka up and VARVE_KAFKA__BOOTSTRAP right?"
         ) from error

@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import inspect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Self, cast
 
 from aiokafka import AIOKafkaProducer
@@ -15,7 +17,8 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.keys import partition_of
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, topic_name
-from runtime.errors import KafkaUnavailableError
+from runtime.clocks import Clock, SystemClock
+from runtime.errors import ClockError, KafkaUnavailableError
 from runtime.kafka.client import connect, kafka_faults, producer_options
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
@@ -166,6 +169,8 @@ class OutgoingRecord:
 
 _ANY_BYTES: Final = 2**31 - 1
 _BATCH: Final = 500
+_LOG_APPEND_TIME: Final = 1
+"""Type of a record's time that the broker has set."""
 
 
 class Producer:
@@ -177,15 +182,31 @@ class Producer:
     Args:
         kafka: Kafka's settings, including linger time and limits of sizes.
         timeout_s: How long a call waits for durability. Default: ``kafka.request_timeout_s``.
+        max_ahead_s: How far this machine's clock may be ahead of the broker's, where the broker sets the time of the records. Beyond, a
+            record counts as not sent, though the log has it: the stages refuse it. Default: no limit.
+        max_behind_s: The same for a clock that is slow. Default: no limit.
+        clock: This machine's clock.
         fits_compressed: Always compresses and lets the broker check the size, for foreign records that were compressed. The limit for
             values still applies.
     """
 
-    def __init__(self, *, kafka: KafkaSettings, timeout_s: float | None = None, fits_compressed: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        kafka: KafkaSettings,
+        timeout_s: float | None = None,
+        max_ahead_s: float = math.inf,
+        max_behind_s: float = math.inf,
+        clock: Clock | None = None,
+        fits_compressed: bool = False,
+    ) -> None:
         if timeout_s is not None and timeout_s <= 0:
             raise ValueError(f"timeout_s must be above 0, got {timeout_s}")
         self._kafka = kafka
         self._timeout_s = kafka.request_timeout_s if timeout_s is None else timeout_s
+        self._max_ahead_s = max_ahead_s
+        self._max_behind_s = max_behind_s
+        self._clock = clock or SystemClock()
         self._fits_compressed = fits_compressed
         self._dead_letters = topic_name(DEAD_LETTERS, kafka.topic_prefix)
         self._connection = ProducerConnection(
@@ -236,6 +257,7 @@ class Producer:
             RecordTooLargeError: If the value exceeds ``kafka.max_record_bytes``, or the whole record the topic's limit. Dead letters have
                 a higher limit.
             KafkaUnavailableError: If Kafka does not acknowledge it in time.
+            ClockError: If this machine's clock differs too much from the broker's.
         """
         record = OutgoingRecord(topic, key, value, headers, partition)
         return (await self.send_many([record]))[0]
@@ -275,9 +297,10 @@ class Producer:
                     future = await producer.send(
                         record.topic, key=record.key, value=record.value, partition=partition, headers=list(record.headers)
                     )
+                    sent_at = self._clock.now()
         except VarveError as error:
             return error
-        return _Pending(topic=record.topic, producer=producer, future=future)
+        return _Pending(topic=record.topic, producer=producer, future=future, sent_at=sent_at)
 
     async def _outcome(self, pending: "_Pending | VarveError", deadline: float) -> LogPosition | VarveError:
         if isinstance(pending, VarveError):
@@ -295,6 +318,11 @@ class Producer:
             if isinstance(error.__cause__, KafkaError) and not error.__cause__.retriable:
                 await self._connection.replace(pending.producer)
             return error
+        if metadata.timestamp_type == _LOG_APPEND_TIME:
+            ahead_s = pending.sent_at.timestamp() - metadata.timestamp / 1000
+            if not -self._max_behind_s <= ahead_s <= self._max_ahead_s:
+                difference = f"{abs(ahead_s):.0f} s {'ahead of' if ahead_s > 0 else 'behind'}"
+                return ClockError(f"this machine's clock is {difference} the broker's: the stages refuse its records until it is corrected")
         return LogPosition(metadata.topic, metadata.partition, metadata.offset)
 
     def _refuse_too_large(self, record: OutgoingRecord) -> None:
@@ -313,6 +341,7 @@ class _Pending:
     topic: str
     producer: AIOKafkaProducer
     future: "asyncio.Future[RecordMetadata]"
+    sent_at: datetime
 
 
 def retrieve_exception(future: "asyncio.Future[Any]") -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aiokafka import AIOKafkaProducer, TopicPartition
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, ProducerFenced
+from aiokafka.errors import InvalidTimestampError, KafkaError, MessageSizeTooLargeError, ProducerFenced
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka.client import connect, producer_options
+from runtime.kafka.client import CLOCK_AHEAD, connect, producer_options
 from runtime.kafka.producer import OutgoingRecord, close_producer, retrieve_exception
 from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
@@ -120,7 +120,8 @@ class TransactionalProducer:
                 raise RecordTooLargeError(f"the broker rejects one of {len(records)} records as too large: {error!r}") from error
             # aiokafka asserts the order of its states: a client that broke meanwhile raises AssertionError.
             if isinstance(error, (KafkaError, OSError, TimeoutError, AssertionError)):
-                raise KafkaUnavailableError(f"a transaction of {self._id} was not confirmed: {error!r}") from error
+                what = CLOCK_AHEAD if isinstance(error, InvalidTimestampError) else repr(error)
+                raise KafkaUnavailableError(f"a transaction of {self._id} was not confirmed: {what}") from error
             raise
         return written
 

@@ -41,6 +41,13 @@ def test_a_hold_refuses_an_erasure_until_released(state: ControlState, user: str
     assert [*state.erasures] == [ANN]
 
 
+@pytest.mark.parametrize("user", ["", "ann\r", "x" * 257])
+def test_a_hold_needs_a_possible_user(state: ControlState, user: str) -> None:
+    with pytest.raises(ChangeRefusedError, match="no message can have the user"):
+        placed(state, user)
+    assert state.holds == {}
+
+
 def test_a_hold_concerns_no_other_user(state: ControlState) -> None:
     placed(state)
     erased(state, "bob")

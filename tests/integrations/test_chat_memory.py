@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -228,6 +230,41 @@ async def test_a_final_refusal_loses_one_turn(service: Service, llm: LLMSimulato
     assert [turn[0]["content"] for turn in service.turns] == ["two"]
     assert memory.lost == 1
     assert "not now" in caplog.text
+
+
+FORKED = """
+import os, sys
+from openai import OpenAI
+from varve_integrations.openai import ChatMemory
+
+memory = ChatMemory(sys.argv[1], api_key="k", recall_timeout_s=10)
+
+def ask(question):
+    with OpenAI(base_url=sys.argv[2], api_key="x", max_retries=0) as llm:
+        completions = memory.wrap(llm, user="ann", session="monday").chat.completions
+        completions.create(model="simulated", messages=[{"role": "user", "content": question}])
+
+ask("before")
+child = os.fork()
+if child == 0:
+    ask("in the child")
+    memory.close()
+    os._exit(memory.lost)
+_, status = os.waitpid(child, 0)
+ask("after")
+memory.close()
+sys.exit(memory.lost + os.waitstatus_to_exitcode(status))
+"""
+
+
+async def test_a_forked_process_remembers_too(service: Service, llm: LLMSimulator) -> None:
+    """Like a worker of a server that loads the application before it forks."""
+    command = [sys.executable, "-c", FORKED, service.url, llm.base_url]
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    questions = ["before", "in the child", "after"]
+    assert [text for role, text in service.said() if role == "user"] == questions
+    assert [each["query"] for each in service.recalls] == questions
 
 
 async def test_a_failed_call_is_not_remembered(service: Service) -> None:

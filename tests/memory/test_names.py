@@ -47,7 +47,7 @@ def test_at_most_one_spelling_is_accepted(name: str) -> None:
     assert len(taken) <= 1
 
 
-@pytest.mark.parametrize("text", ["ann", " ann ", "e\u0301", "کتاب\u200cها", "👩\u200d🚀", "a/b", "-", "0"])
+@pytest.mark.parametrize("text", ["ann", " ann ", "e\u0301", "کتاب\u200cها", "👩\u200d🚀", "a/b", "-", "0", "...", ". ", "a.."])
 def test_an_id_may_be_any_visible_text(text: str) -> None:
     assert problem_of_id(text) is None
 
@@ -57,4 +57,12 @@ def test_an_id_may_be_any_visible_text(text: str) -> None:
 def test_a_blank_or_broken_id_is_refused(field: str, text: str) -> None:
     fields = {"tenant": "acme", "user": "ann", "session": "s", "text": "hi", "event_time": "2024-05-06T12:00:00Z"}
     with pytest.raises(MalformedRecordError, match=f"{field}: .*an id (?:needs a visible character|has no control characters)"):
+        Message.from_fields({**fields, field: text})
+
+
+@pytest.mark.parametrize("field", ["tenant", "user", "session", "id"])
+@pytest.mark.parametrize("text", [".", ".."])
+def test_an_id_that_urls_remove_is_refused(field: str, text: str) -> None:
+    fields = {"tenant": "acme", "user": "ann", "session": "s", "text": "hi", "event_time": "2024-05-06T12:00:00Z"}
+    with pytest.raises(MalformedRecordError, match=f"{field}: .*an id cannot be '{re.escape(text)}'"):
         Message.from_fields({**fields, field: text})

@@ -1,6 +1,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
@@ -11,7 +12,8 @@ from memory.errors import RecordTooLargeError
 from memory.keys import encode_key, partition_of
 from memory.positions import LogPosition
 from memory.topics import ALL, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, topic_name
-from runtime.errors import KafkaUnavailableError, TopicMissingError
+from runtime.clocks import ManualClock
+from runtime.errors import ClockError, KafkaUnavailableError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, client_options, create_topics
 from runtime.kafka.client import admin_client, all_partition_counts, partition_counts
 from runtime.kafka.topics import broker_config
@@ -128,6 +130,21 @@ async def test_many_records_keep_their_order(topics: Settings, producer: Produce
     positions = await producer.send_in_batches([OutgoingRecord(topic, b"k", b"%d" % number, partition=0) for number in range(1201)])
     assert [position.offset for position in positions] == sorted(position.offset for position in positions)
     assert [int(record.value or b"") for record in await _read_all(topics, topic)] == list(range(1201))
+
+
+@pytest.mark.parametrize(("error_s", "shown"), [(3600, "3600 s ahead of"), (-3600, "3600 s behind"), (60, None), (-60, None)])
+async def test_a_wrong_clock_is_reported(topics: Settings, error_s: float, shown: str | None) -> None:
+    """Only where the broker sets the time: elsewhere, there is nothing to compare with."""
+    clock = ManualClock(datetime.now(UTC) + timedelta(seconds=error_s))
+    async with Producer(kafka=topics.kafka, max_ahead_s=300, max_behind_s=300, clock=clock) as producer:
+        names = [topics.topic(MESSAGES.name), topics.topic(WINDOWS.name)]
+        message, window = await producer.send_each([OutgoingRecord(name, b"acme/s", b"x") for name in names])
+    assert isinstance(window, LogPosition)
+    if shown is None:
+        assert isinstance(message, LogPosition)
+    else:
+        assert isinstance(message, ClockError)
+        assert f"this machine's clock is {shown} the broker's" in str(message)
 
 
 async def test_one_bad_record_does_not_affect_the_others(topics: Settings, producer: Producer) -> None:

@@ -1,7 +1,7 @@
 import ssl
 
 import pytest
-from aiokafka.errors import KafkaConnectionError, MessageSizeTooLargeError, UnknownTopicOrPartitionError
+from aiokafka.errors import InvalidTimestampError, KafkaConnectionError, MessageSizeTooLargeError, UnknownTopicOrPartitionError
 from pydantic import SecretStr
 
 from memory.errors import RecordTooLargeError, VarveError
@@ -48,10 +48,12 @@ def test_sasl_without_credentials_is_refused() -> None:
         (TimeoutError(), KafkaUnavailableError),
         (UnknownTopicOrPartitionError(), TopicMissingError),
         (MessageSizeTooLargeError(), RecordTooLargeError),
+        (InvalidTimestampError(), KafkaUnavailableError),
     ],
 )
 def test_aiokafka_errors_become_our_own(raised: Exception, expected: type[VarveError]) -> None:
-    with pytest.raises(expected, match="doing this") as caught, kafka_faults("doing this", KafkaSettings()):
+    reason = "doing this.*clock is ahead" if isinstance(raised, InvalidTimestampError) else "doing this"
+    with pytest.raises(expected, match=reason) as caught, kafka_faults("doing this", KafkaSettings()):
         raise raised
     assert caught.value.__cause__ is raised
 

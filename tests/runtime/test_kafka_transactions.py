@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import time
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -155,6 +157,15 @@ async def test_a_record_too_large_is_refused_unsent(producer: TransactionalProdu
     with pytest.raises(RecordTooLargeError, match=topic):
         await producer.commit([record(topic, b"a"), record(topic, b"x" * 1_000_000)], offsets={}, group=GROUP)
     assert await producer.commit([record(topic, b"b")], offsets={}, group=GROUP) == [0]
+
+
+async def test_a_clock_that_is_ahead_is_named(
+    producer: TransactionalProducer, settings: KafkaSettings, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_two_hours = time.time() + 7200
+    monkeypatch.setattr("runtime.kafka.transactional.time", SimpleNamespace(time=lambda: in_two_hours))
+    with pytest.raises(KafkaUnavailableError, match="was not confirmed: this machine's clock is ahead of the broker's"):
+        await producer.commit([OutgoingRecord(topic, b"k", b"v")], offsets={}, group="g")
 
 
 async def test_a_producer_that_is_not_started_raises(settings: KafkaSettings, topic: str) -> None:

@@ -50,6 +50,7 @@ def test_tenants_as_typed(settings: Settings, run: TypedCommands) -> None:
     actions = ["tenant add", "tenant set", "tenant set", "tenant suspended", "tenant active", "tenant remove"]
     assert [line.split("\t")[2] for line in lines] == actions
     assert lines[0].split("\t")[1] == "ann"
+    assert "was removed before: its keys read what it had stored" in run.result("tenants", "add", "acme").output
     assert key not in run("audit", "list", "--json")
 
 

@@ -268,23 +268,24 @@ from types import SimpleNamespace
 starts = Path(sys.argv[1])
 starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
 if len(starts.read_text()) <= 2:
-    os.kill(os.getpid(), signal.SIGSEGV)
+    os.kill(os.getpid(), signal.SIGSEGV) if sys.argv[2] == "killed" else os._exit(os.EX_TEMPFAIL)
 print("ready", flush=True)
 time.sleep(1000)
 """
 
 
+@pytest.mark.parametrize(("end", "shown"), [("killed", "signal SIGSEGV"), ("fenced", "exit code 75")])
 @pytest.mark.parametrize("deaths", [1, 2])
-async def test_a_program_may_be_killed_while_it_starts(deaths: int, tmp_path: Path) -> None:
-    """Like a record that kills its worker until it becomes a dead letter."""
-    spec = partial(_spec, tmp_path, DIES_TWICE, arguments=(str(tmp_path / "starts"),), ready=_prints(tmp_path / "part.log", "ready"))
+async def test_a_program_may_end_while_it_starts(deaths: int, end: str, shown: str, tmp_path: Path) -> None:
+    """Like a record that kills its worker until it becomes a dead letter, or a worker whose Kafka session ended meanwhile."""
+    spec = partial(_spec, tmp_path, DIES_TWICE, arguments=(str(tmp_path / "starts"), end), ready=_prints(tmp_path / "part.log", "ready"))
     supervisor = Supervisor(
         [[Program(name="part", prepare=spec, deaths_while_starting=deaths)]],
         notice=lambda _: None,
         restart_policy=RestartPolicy(backoff=Backoff(initial_interval_s=0.01, maximum_interval_s=1.0)),
     )
     if deaths < 2:
-        with pytest.raises(StartError, match="part ended with signal SIGSEGV while it started"):
+        with pytest.raises(StartError, match=f"part ended with {shown} while it started"):
             await supervisor.start()
         return
     await supervisor.start()

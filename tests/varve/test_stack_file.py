@@ -13,11 +13,13 @@ import orjson
 import pytest
 from aiokafka.errors import KafkaConnectionError, KafkaTimeoutError
 
+from api.webhooks.errors import TargetRefusedError
 from memory.errors import VarveError
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka.client import kafka_faults
 from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings
 from tests.varve.varve_process import VarveProcess
+from varve.cli import webhooks
 from varve.cli.options import attached_settings, sentence_of, settings_of_stack
 from varve.embedded.lifecycle import running_servers, running_stack
 from varve.embedded.ports import free_port, preferred_port
@@ -131,6 +133,13 @@ async def test_a_command_waits_for_a_stack_that_starts(stack: StackFile, tmp_pat
     assert said.empty()
     assert settings.client.api_key is not None
     assert settings.client.api_key.get_secret_value() == "key"
+
+
+def test_secrets_wait_for_a_stack_that_starts(stack: StackFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("varve.cli.options.print_notice", lambda line: stack.write(tmp_path))
+    with exclusive_lock(tmp_path), pytest.raises(TargetRefusedError, match="begins with https"):
+        webhooks.add("dev", "ftp://receiver.example", data=tmp_path)
 
 
 async def test_servers_wait_for_a_stack_that_stops(stack: StackFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def main() -> None:
         if not _is_expected(error):
             raise
         typer.secho(visible(f"varve: {sentence_of(error)}"), err=True, fg=typer.colors.RED)
-        sys.exit(1)
+        sys.exit(error.exit_code if isinstance(error, VarveError) else 1)
 
 
 def _is_expected(error: Exception) -> bool:

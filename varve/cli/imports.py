@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _REFUSED: Final = 3
-"""Exit code if the service refused some messages."""
+"""Exit code if the service refused some messages, or some of the file cannot be read."""
 
 
 @app.command("import")
@@ -91,7 +91,7 @@ def import_file(
         report = counts.as_json() | sent
     if as_json:
         say_json(report, indent=True)
-    if report.get("refused"):
+    if report.get("refused") or counts.first_problem is not None:
         raise typer.Exit(_REFUSED)
 
 

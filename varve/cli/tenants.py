@@ -19,6 +19,7 @@ from varve.cli.options import (
     print_key,
     print_notice,
     schema_argument,
+    settings_of_stack,
     write_control,
 )
 from varve.output import say, say_rows
@@ -51,12 +52,16 @@ def add(
 
     key, named, document, now = new_api_key(), schema_argument(schema), method_argument(method), SystemClock().now()
 
-    def change(draft: "Draft") -> None:
+    def change(draft: "Draft") -> bool:
+        returns = draft.find_tenant(tenant) is not None
         add_tenant(draft, tenant, schema=named, method=document)
         add_key(draft, tenant, hash_key(key), now=now, label=label)
+        return returns
 
-    write_control(attached_settings(data), change, action="tenant add", by=by)
+    returns = write_control(attached_settings(data), change, action="tenant add", by=by)
     print_key(key)
+    if returns:
+        print_notice(f"tenant {tenant} was removed before: its keys read what it had stored; if it is not the same, take another id")
 
 
 @app.command("set")
@@ -199,7 +204,7 @@ def signing_key(
     from runtime.seals import Keyring
     from varve.errors import SettingsError
 
-    settings = attached_settings(data)
+    settings = run(settings_of_stack(data))  # a stack that starts may have the secret
     keyring = Keyring.of(settings.signing)
     if keyring is None:
         raise SettingsError("set VARVE_SIGNING__SECRET in every process first (`varve tenants signing-secret` prints one)")

@@ -7,7 +7,7 @@ import typer
 
 from memory.errors import VarveError
 from runtime.interruption import run
-from varve.cli.options import ByOption, DataOption, TenantArgument, attached_settings, print_notice, write_control
+from varve.cli.options import ByOption, DataOption, TenantArgument, attached_settings, print_notice, settings_of_stack, write_control
 from varve.output import say, say_rows
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add(
     from api.webhooks.signing import SigningSecrets
     from control.webhook_changes import add_webhook
 
-    settings = attached_settings(data)
+    settings = run(settings_of_stack(data))  # a stack that starts may have the secret
     keys, allow_private = SigningSecrets.of(settings.signing), settings.webhooks.allow_private
     parts = parse_url(url, allow_private=allow_private)
     if not allow_private:
@@ -81,7 +81,7 @@ def rotate(
     from api.webhooks.signing import SigningSecrets
     from control.webhook_changes import rotate_webhook_secret
 
-    settings = attached_settings(data)
+    settings = run(settings_of_stack(data))  # a stack that starts may have the secret
     keys, secret_id = SigningSecrets.of(settings.signing), secrets.token_hex(8)
     write_control(
         settings,
@@ -149,7 +149,7 @@ def try_out(tenant: TenantArgument, webhook_id: WebhookArgument, data: DataOptio
     from api.webhooks.sender import open_sender
     from api.webhooks.signing import SigningSecrets
 
-    settings = attached_settings(data)
+    settings = run(settings_of_stack(data))  # a stack that starts may have the secret
     keys, webhook = SigningSecrets.of(settings.signing), _webhook(settings, tenant, webhook_id)
     message_id = f"msg_{secrets.token_hex(16)}"
 

@@ -22,6 +22,8 @@ class ImportCounts:
     """Messages per user."""
     sessions: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
+    first_problem: str | None = None
+    """The error of the first item that is left out because of one, with its place."""
     remarks: Counter[str] = field(default_factory=Counter)
     first: str | None = None
     last: str | None = None
@@ -30,6 +32,7 @@ class ImportCounts:
         """Counts a message, items that are left out, or a remark."""
         if isinstance(found, Skipped):
             self.skipped[found.reason] += found.count
+            self.first_problem = self.first_problem or found.problem
             return
         if isinstance(found, Remark):
             self.remarks[found.about] += 1
@@ -51,6 +54,8 @@ class ImportCounts:
         if self.first is not None:
             lines.append(f"from {self.first} to {self.last}")
         lines += [f"left out: {count} ({reason})" for reason, count in self.skipped.most_common()]
+        if self.first_problem is not None:
+            lines.append(f"the first that is wrong: {self.first_problem}")
         lines += [f"imported: {count} {about}" for about, count in self.remarks.most_common()]
         return lines
 
@@ -64,6 +69,7 @@ class ImportCounts:
             "first": self.first,
             "last": self.last,
             "left_out": dict(self.skipped),
+            "first_problem": self.first_problem,
             "remarks": dict(self.remarks),
         }
 

@@ -9,11 +9,13 @@ from typing import Any, Final, Literal, get_args
 import orjson
 
 from memory.messages.message_parts import json_type
-from varve.errors import ImportFileError
+from memory.records.limits import EARLIEST_TIME, LATEST_TIME, is_recordable_time
+from varve.errors import ImportFileError, UnreadableTimeError
 from varve.imports.files import ExportFile, Item
 
 NO_TEXT: Final = "no text"
 NO_TIME: Final = "no time"
+UNREADABLE_TIME: Final = "a time that cannot be read"
 
 _MOST_SECONDS: Final = 20_000_000_000
 """A greater number counts milliseconds."""
@@ -28,6 +30,8 @@ class Skipped:
 
     reason: str
     count: int = 1
+    problem: str | None = None
+    """The error of the item, with its place. Default: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,11 @@ def said(messages: list[dict[str, Any]], options: ImportOptions, item: Item) -> 
         if not isinstance(text, str) or not text.strip():
             yield Skipped(NO_TEXT)
             continue
-        time = time_of(each.get("event_time"), item)
+        try:
+            time = time_of(each.get("event_time"), item)
+        except UnreadableTimeError as error:
+            yield unreadable_time(error)
+            continue
         if time is None:
             yield Skipped(NO_TIME)
             continue
@@ -93,6 +101,11 @@ def named(message: dict[str, Any], item: Item) -> dict[str, Any]:
     return message
 
 
+def unreadable_time(error: UnreadableTimeError) -> Skipped:
+    """A message that is left out, because its time cannot be read: one such message must not keep the others of the file out."""
+    return Skipped(UNREADABLE_TIME, problem=str(error))
+
+
 def another_form(what: str, item: Item) -> ImportFileError:
     """The error for an item that is not what the format says."""
     kind = json_type(item.value)
@@ -101,16 +114,33 @@ def another_form(what: str, item: Item) -> ImportFileError:
 
 
 def time_of(value: Any, item: Item) -> str | None:
-    """A time in ISO 8601; None if there is none. A time without a zone is UTC, as the services export it. Numbers as in the HTTP API."""
+    """A time in ISO 8601; None if there is none. A time without a zone is UTC, as the services export it. Numbers as in the HTTP API.
+
+    Raises:
+        UnreadableTimeError: If it is in no known form.
+    """
     if value is None or value == "":
         return None
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if abs(value) > _MOST_SECONDS else value, UTC).isoformat()
-        found = datetime.fromisoformat(value)
+            found = datetime.fromtimestamp(value / 1000 if abs(value) > _MOST_SECONDS else value, UTC)
+        else:
+            found = datetime.fromisoformat(value)
     except (ValueError, TypeError, OverflowError, OSError) as error:
-        raise ImportFileError(f"{item.place}: {value!r} is no time: expected ISO 8601, or seconds or milliseconds since 1970") from error
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).isoformat()
+        raise UnreadableTimeError(f"{item.place}: {value!r} is no time: expected ISO 8601, or (milli)seconds since 1970") from error
+    return recordable(found if found.tzinfo is not None else found.replace(tzinfo=UTC), item).isoformat()
+
+
+def recordable(time: datetime, item: Item) -> datetime:
+    """Returns an (aware) time that the service accepts.
+
+    Raises:
+        UnreadableTimeError: If it is too near the ends of the calendar.
+    """
+    if not is_recordable_time(time):
+        years = f"{EARLIEST_TIME.year} to {LATEST_TIME.year - 1}"
+        raise UnreadableTimeError(f"{item.place}: {time.isoformat()} is not in the years {years}")
+    return time
 
 
 def content_id(message: Mapping[str, Any], time: str) -> str:

@@ -11,9 +11,20 @@ from typing import Any, Final
 
 from memory.errors import RecordError
 from memory.messages.message_preparation import message_of
-from varve.errors import ImportFileError
+from varve.errors import ImportFileError, UnreadableTimeError
 from varve.imports.files import ExportFile, Item
-from varve.imports.messages import NO_TEXT, Found, ImportOptions, Skipped, another_form, content_id, named, time_of
+from varve.imports.messages import (
+    NO_TEXT,
+    Found,
+    ImportOptions,
+    Skipped,
+    another_form,
+    content_id,
+    named,
+    recordable,
+    time_of,
+    unreadable_time,
+)
 
 _TIMES: Final = ("event_time", "created_at", "created", "timestamp")
 _NAMES: Final = ("session", "conversation_id", "session_id", "thread_id", "id", "custom_id")
@@ -48,13 +59,17 @@ def openai_messages(file: ExportFile, options: ImportOptions) -> Iterator[Found]
             if not isinstance(each, Mapping) or not each.keys() & {"content", "text", "tool_calls", "function_call", "type"}:
                 raise another_form("a message (an object with role and content) or a conversation (an object with messages)", at)
             own = _first(each, _TIMES)
-            if own is not None:
-                found = time_of(own, at)
-            elif time is not None:
-                found = _later(time_of(time, item), index - 1)
-            else:
-                found = _start(options, untimed, at)
-                untimed += 1
+            try:
+                if own is not None:
+                    found = time_of(own, at)
+                elif time is not None:
+                    found = _later(time_of(time, item), index - 1, at)
+                else:
+                    found = _start(options, untimed, at)
+                    untimed += 1
+            except UnreadableTimeError as error:
+                yield unreadable_time(error)
+                continue
             yield _message(each, defaults, found, at, index if is_conversation else number)
 
 
@@ -105,11 +120,11 @@ def _start(options: ImportOptions, count: int, item: Item) -> str:
     if options.start is None:
         raise ImportFileError(f"{item.place} has no time: give --start TIME, the time of the first message, such as 2024-05-31T09:00:00Z")
     start = options.start if options.start.tzinfo is not None else options.start.replace(tzinfo=UTC)
-    return (start + count * _STEP).isoformat()
+    return recordable(recordable(start, item) + count * _STEP, item).isoformat()
 
 
-def _later(time: str | None, count: int) -> str | None:
-    return None if time is None else (datetime.fromisoformat(time) + count * _STEP).isoformat()
+def _later(time: str | None, count: int, item: Item) -> str | None:
+    return None if time is None else recordable(datetime.fromisoformat(time) + count * _STEP, item).isoformat()
 
 
 def _is_empty(fields: Mapping[str, Any]) -> bool:

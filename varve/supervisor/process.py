@@ -73,8 +73,9 @@ class ManagedProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._log_start = 0
         self._watch_pipe: int | None = None
-        self.was_killed_starting = False
-        """Whether a foreign signal ended it before it was ready, such as SIGSEGV, SIGABRT, or SIGKILL for lack of memory."""
+        self.may_start_again = False
+        """Whether it ended before it was ready in a way that the next start may escape: by a foreign signal, such as SIGSEGV, or SIGKILL
+        for lack of memory; or because it has to be restarted, such as a worker whose Kafka session ended while the machine slept."""
 
     @property
     def pid(self) -> int | None:
@@ -99,7 +100,7 @@ class ManagedProcess:
         try:
             while not await self.spec.ready():
                 if self.exit_code is not None:
-                    self.was_killed_starting = self.exit_code < 0
+                    self.may_start_again = self.exit_code < 0 or self.exit_code == os.EX_TEMPFAIL
                     raise self.failure(f"{self.spec.name} ended with {describe_exit(self.exit_code)} while it started")
                 if time.monotonic() > deadline:
                     raise self.failure(f"{self.spec.name} was not ready within {self.spec.start_deadline_s:.0f} s")

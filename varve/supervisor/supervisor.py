@@ -26,7 +26,8 @@ class Program:
     name: str
     prepare: Callable[[], ProcessSpec]
     deaths_while_starting: int = 0
-    """Number of kills by a signal that the first start tolerates: a record may kill the process, and it is deferred after some crashes."""
+    """Number of ends that the first start tolerates, by a signal or because the process has to be restarted: a record may kill the process,
+    and it is deferred after some crashes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +143,12 @@ class Supervisor:
         self._watchers.append(asyncio.create_task(watch.run(), name=watch.name))
 
     async def _start_first(self, program: Program, state: ProgramState) -> None:
-        """Starts a program, repeatedly if a record may kill it."""
+        """Starts a program, repeatedly if a record may kill it, or the machine may be too slow for it at first."""
         for deaths in range(1, program.deaths_while_starting + 1):
             try:
                 await self._start_program(program, state)
             except VarveError as error:
-                if state.process is None or not state.process.was_killed_starting:
+                if state.process is None or not state.process.may_start_again:
                     raise
                 interval = self._restart_policy.backoff.interval_s(deaths)
                 self._notice(f"{error}; starting again in {interval:g} s")

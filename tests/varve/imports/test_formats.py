@@ -17,7 +17,7 @@ from varve.errors import ImportFileError
 from varve.imports.counts import ImportCounts, read_messages
 from varve.imports.files import ExportFile, Item
 from varve.imports.formats import COMPUTED, FORMATS, NO_STATEMENT, NOT_EXPIRING, NOT_SAID, NOT_VALID, OTHER_PAGES, Format
-from varve.imports.messages import NO_TEXT, NO_TIME, ImportOptions, Skipped
+from varve.imports.messages import NO_TEXT, NO_TIME, UNREADABLE_TIME, ImportOptions, Skipped
 
 ITEM_FORMATS = {name: each for name, each in FORMATS.items() if isinstance(each, Format)}
 ANN = ImportOptions(user="ann", session="s1")
@@ -161,9 +161,7 @@ def test_ids_follow_from_the_content() -> None:
         ("zep", "x", ANN, "is not a message, an episode or an edge of Zep"),
         ("zep", ZEP_MESSAGE, ImportOptions(user="ann"), "item 1 names no session: give --session"),
         ("zep", ZEP_MESSAGE, ImportOptions(session="s"), "item 1 names no user: give --user"),
-        ("zep", {**ZEP_MESSAGE, "reference_time": "yesterday"}, ANN, "'yesterday' is no time"),
         ("zep", {**ZEP_MESSAGE, "user_id": {"a": 1}}, ANN, "its user is an object, and must be a string"),
-        ("mem0", {**MEM0, "created_at": "yesterday"}, ANN, "'yesterday' is no time"),
         ("locomo", {"conversation": {}}, ANN, "LoCoMo"),
         ("varve", {"kind": "event"}, ANN, "varve memories export"),
         ("chatgpt", CHATGPT, ImportOptions(), "names no user"),
@@ -173,6 +171,23 @@ def test_other_forms_are_refused_with_their_place(form: str, value: Any, names: 
     with pytest.raises(ImportFileError, match=reason) as raised:
         read(form, value, names)
     assert "export.json, item 1" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "value"),
+    [
+        ("zep", {**ZEP_MESSAGE, "reference_time": "yesterday"}),
+        ("mem0", {**MEM0, "created_at": "yesterday"}),
+        ("claude", {**CLAUDE, "chat_messages": [{**CLAUDE["chat_messages"][0], "created_at": "yesterday"}]}),
+    ],
+)
+def test_an_unreadable_time_leaves_out_its_message(form: str, value: Any) -> None:
+    counts = ImportCounts()
+    for found in ITEM_FORMATS[form].read(Item(value, "export.json, item 1"), ANN):
+        counts.add(found)
+    assert (counts.messages, counts.skipped) == (0, {UNREADABLE_TIME: 1})
+    assert counts.first_problem is not None
+    assert "export.json, item 1: 'yesterday' is no time" in counts.first_problem
 
 
 values = st.recursive(

@@ -78,6 +78,7 @@ async def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path) -> None:
         "first": "2023-11-14T22:13:21+00:00",
         "last": "2023-11-14T22:13:23+00:00",
         "left_out": {"hidden, of a tool, or on a branch that was left": 2},
+        "first_problem": None,
         "remarks": {},
     }
 
@@ -163,6 +164,18 @@ async def test_other_content_under_a_known_id_is_reported(tmp_path: Path) -> Non
     assert f"1 refused, first mem0-{MEM0['id']}: {CHANGED}" in imported.stderr
     assert "1 message sent" in sent.stdout
     assert f"1 not stored, first m: {CHANGED}" in sent.stderr
+
+
+async def test_an_unreadable_time_keeps_no_other_message_out(tmp_path: Path) -> None:
+    first, second, third = facts(3)
+    service, file = Service(), a_file(tmp_path, [first, {**second, "created_at": "yesterday"}, third])
+    async with serving_posts("/v1/messages", service.take) as url:
+        done = await varve(url, tmp_path, "import", file, "--format", "mem0")
+        repeated = await varve(url, tmp_path, "import", file, "--format", "mem0")
+    assert (done.returncode, repeated.returncode) == (3, 3)
+    assert "left out: 1 (a time that cannot be read)" in done.stdout
+    assert "item 2: 'yesterday' is no time" in done.stdout
+    assert [each["text"] for each in service.messages] == ["Fact 0", "Fact 2"]
 
 
 async def test_a_broken_file_sends_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Messages of chat completions: lists, conversations, requests with answers, tools, and times."""
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from memory.records import Message
 from varve.errors import ImportFileError
 from varve.imports.files import ExportFile
-from varve.imports.messages import NO_TEXT, ImportOptions, Skipped
+from varve.imports.messages import NO_TEXT, UNREADABLE_TIME, ImportOptions, Skipped
 from varve.imports.openai import openai_messages
 
 START = ImportOptions(user="ann", session="s", start=datetime(2024, 5, 6, 12))
@@ -74,6 +75,25 @@ def test_messages_without_text_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ([ASK, {**ASK, "created": "soon"}, ASK], "item 2: 'soon' is no time"),
+        (
+            [{"created": "8999-12-31T23:59:58Z", "messages": [ASK, ASK, ASK]}],
+            "item 1, message 3: 9000-01-01.* is not in the years",
+        ),
+    ],
+)
+def test_an_unreadable_time_leaves_out_its_message(tmp_path: Path, value: Any, reason: str) -> None:
+    (tmp_path / "m.json").write_text(json.dumps(value))
+    found = list(openai_messages(ExportFile(tmp_path / "m.json"), START))
+    assert len([each for each in found if isinstance(each, dict)]) == 2
+    (skipped,) = (each for each in found if isinstance(each, Skipped))
+    assert skipped.reason == UNREADABLE_TIME
+    assert re.search(reason, str(skipped.problem))
+
+
+@pytest.mark.parametrize(
     ("value", "options", "reason"),
     [
         ([ASK], ImportOptions(user="ann", session="s"), "item 1 has no time: give --start"),
@@ -83,7 +103,6 @@ def test_messages_without_text_are_counted(tmp_path: Path) -> None:
         ([{"messages": [ASK, {"role": "x"}]}], START, "item 1, message 2 is not a message"),
         ([{**ASK, "content": 7}], START, "item 1: content: give a string"),
         ([{**ASK, "role": "robot"}], START, "item 1: .*role"),
-        ([{**ASK, "created": "soon"}], START, "item 1: 'soon' is no time"),
     ],
 )
 def test_other_items_are_refused_with_their_place(tmp_path: Path, value: Any, options: ImportOptions, reason: str) -> None:

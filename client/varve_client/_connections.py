@@ -1,0 +1,83 @@
+"""The HTTP clients of a client, without any I/O: connections belong to the process and to the event loop that opened them."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from varve_client._calls import opened
+from varve_client.errors import UnusableClientError
+
+
+class _Http(Protocol):
+    @property
+    def is_closed(self) -> bool: ...
+
+
+H = TypeVar("H", bound=_Http)
+
+
+class Connections(Generic[H]):
+    """One HTTP client per event loop, another one after a fork.
+
+    Two processes that read from one connection would get each other's responses, and with them memories of other users.
+
+    Args:
+        given: The caller's client, which is used everywhere and never closed. Default: none.
+        open_client: Opens a client.
+
+    Raises:
+        InvalidArgumentError: If the environment names a proxy or certificates that cannot be used.
+    """
+
+    def __init__(self, given: H | None, open_client: Callable[[], H]) -> None:
+        self._given = given
+        self._open = open_client
+        self._process = os.getpid()
+        self._is_closed = False
+        self._unused = None if given is not None else opened(open_client)
+        self._of: dict[object, H] = {}
+
+    def of(self, owner: object) -> H:
+        """The HTTP client of an owner.
+
+        Args:
+            owner: The event loop; without one, the client itself.
+
+        Raises:
+            UnusableClientError: If the client is closed, or the caller's HTTP client is that of another process.
+        """
+        if self._is_closed or (self._given is not None and self._given.is_closed):
+            raise UnusableClientError("this client is closed: create a new one")
+        self._leave_other_process()
+        if self._given is not None:
+            return self._given
+        if owner not in self._of:
+            unused, self._unused = self._unused, None
+            going_on = {each: http for each, http in self._of.items() if not _has_ended(each)}
+            self._of = going_on | {owner: unused or opened(self._open)}
+        return self._of[owner]
+
+    def close(self, owner: object) -> H | None:
+        """Ends the use of the connections.
+
+        Returns:
+            The client of the owner, which has to be closed. Those of other event loops cannot be closed here, and end with their loops.
+        """
+        self._is_closed = True
+        unused, self._unused = self._unused, None
+        return self._of.pop(owner, unused) if self._process == os.getpid() else None
+
+    def _leave_other_process(self) -> None:
+        process = os.getpid()
+        if process == self._process:
+            return
+        if self._given is not None:
+            raise UnusableClientError(
+                "the HTTP client was given before this process was forked, and would mix up the responses: give each process its own"
+            )
+        self._process, self._unused, self._of = process, None, {}
+
+
+def _has_ended(owner: object) -> bool:
+    return isinstance(owner, asyncio.AbstractEventLoop) and owner.is_closed()
