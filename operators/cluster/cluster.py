@@ -11,10 +11,10 @@ from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.times import time_of_microseconds
+from operators.applied_positions import last_positions
 from operators.cluster.communities import Community, Evidence, application_mark, changed_edges, communities_in, ids_of, present_in
 from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import Texts
-from operators.entities.entity_state import last_positions
 from operators.links.edge import Edge, Edges
 from operators.llm.llm_json import read_summary_answer
 from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled

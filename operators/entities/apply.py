@@ -8,7 +8,8 @@ from memory.records import Change, Contribution, Dropped
 from memory.schema.model import PATCH, EntityType
 from memory.times import microseconds_of, offset_of
 from operators.aging import AgedEvent, AgingOperator
-from operators.entities.entity_state import EntityState, Sources, source_without_copy, with_hole, with_position
+from operators.applied_positions import Sources, source_without_copy, with_hole, with_position
+from operators.entities.entity_state import EntityState
 from operators.entities.ticks import aging_properties
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
@@ -92,7 +93,7 @@ def _patch_of(change: Change) -> Patch | None:
 def skip(state: EntityState | None, contribution: Contribution) -> Applied:
     """Records a hole at the position of a dead-lettered contribution, so that its redrive is still applied after later ones.
 
-    An entity keeps the newest :data:`operators.entities.entity_state.MAX_HOLES` holes of a source. An older hole is dropped with the reason
+    An entity keeps the newest :data:`operators.applied_positions.MAX_HOLES` holes of a source. An older hole is dropped with the reason
     ``hole_forgotten``: its redrive changes nothing.
     """
     state = state or EntityState(generation=contribution.generation)

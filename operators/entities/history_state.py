@@ -7,8 +7,9 @@ from dataclasses import replace
 from memory.records import Contribution, Merged
 from memory.schema.model import EntityType
 from memory.times import microseconds_of, offset_of
+from operators.applied_positions import merged_sources, source_without_copy
 from operators.entities.apply import apply_contribution
-from operators.entities.entity_state import EntityState, merged_sources, source_without_copy
+from operators.entities.entity_state import EntityState
 from operators.errors import RefusedChangeError
 from operators.llm.llm_operator import Moment
 from operators.llm.merged_text import MergedText

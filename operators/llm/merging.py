@@ -6,8 +6,9 @@ from datetime import datetime
 
 from memory.records import Contribution, Dropped, Merged, MergeRequest, NoteUpdate
 from memory.schema.model import EntityType
+from operators.applied_positions import merged_sources
 from operators.entities.apply import Applied, latest_known
-from operators.entities.entity_state import EntityState, merged_sources
+from operators.entities.entity_state import EntityState
 from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
 from operators.registry import bound_operators

@@ -652,9 +652,7 @@ MUTANTS: Final = (
         (TEST_TAIL,),
     ),
     # What a repetition must not change.
-    Mutant(
-        "every position admitted", "operators/entities/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)
-    ),
+    Mutant("every position admitted", "operators/applied_positions.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
     Mutant(
         "correction forgotten",
         CORRECTING,

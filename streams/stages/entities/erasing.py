@@ -7,8 +7,9 @@ from memory.ids import entity_id, step_id
 from memory.records import Contribution
 from memory.schema.model import EntityType
 from memory.topics import MEMORIES, MERGED
+from operators.applied_positions import source_without_copy
 from operators.entities.entity_keys import belongs_to_user
-from operators.entities.entity_state import EntityState, source_without_copy
+from operators.entities.entity_state import EntityState
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
