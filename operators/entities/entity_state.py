@@ -1,14 +1,18 @@
 """The state of one entity, its bytes, and what an erasure leaves of it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
 
 from memory.records import Contribution, TrustLevel
+from memory.schema.model import EntityType
 from memory.trust import LEVELS, lowest
 from operators.applied_positions import Sources, with_position
 from operators.errors import EntityStateError
+from operators.operator import State
+from operators.registry import BoundOperator, bound_operators
 
 _FORMAT: Final = 4
 
@@ -64,6 +68,19 @@ class EntityState:
     def empty(self) -> bool:
         """Whether no live change is left, so that the entity has no memory."""
         return self.live <= 0
+
+
+def current_states(state: EntityState, entity_type: EntityType) -> Iterator[tuple[str, BoundOperator, State]]:
+    """The properties that have a state of their present operator: name, operator, and its state. Those of an older schema are left out.
+
+    Args:
+        state: The entity.
+        entity_type: Its type.
+    """
+    for name, bound in bound_operators(entity_type):
+        tag, inner = state.properties.get(name, (None, None))
+        if tag == bound.tag:
+            yield name, bound, inner
 
 
 def to_bytes(state: EntityState) -> bytes:
