@@ -24,7 +24,7 @@ def test_every_built_in_operator_is_checked() -> None:
     names = {spec.name for spec in BUILT_IN}
     ordered = {"PATCH", "LLM_MERGE", "AGENT", "LINK", "TIME_COMPRESS", "STRENGTH", "EDGE", "CLUSTER", "HEAT", "TREE", "TIERS"}
     assert names <= operators().keys(), "name the class in operators/registry.py"
-    assert set(OPS) == names - ordered, "give its values in tests/operators/histories.py, or name it in ordered if the order of events matters"
+    assert set(OPS) == names - ordered, "give its values in tests/operators/histories.py, or name it here if the order matters"
 
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
