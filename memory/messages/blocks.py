@@ -113,12 +113,16 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
         elif _SIGNATURE.match(line.strip()) and (index > 0 or line.startswith("--")):
             rest = "signature"
             yield "signature"
-        elif (kind := in_rows[index]) is not None or (
-            not line.strip() and 0 < index < len(lines) - 1 and (kind := in_rows[index - 1]) is not None and kind == in_rows[index + 1]
-        ):
+        elif (kind := in_rows[index] or _kind_around(lines, in_rows, index)) is not None:
             yield kind
         else:
             yield "list" if _LIST_ITEM.match(line) else "prose"
+
+
+def _kind_around(lines: Sequence[str], in_rows: Sequence[Kind | None], index: int) -> Kind | None:
+    """The kind of the rows before and after an empty line, if both have the same."""
+    is_between = not lines[index].strip() and 0 < index < len(lines) - 1
+    return in_rows[index - 1] if is_between and in_rows[index - 1] == in_rows[index + 1] else None
 
 
 def _begins_mail(lines: Sequence[str], index: int) -> bool:
