@@ -16,7 +16,7 @@ from operators.entities.apply import apply_contribution
 from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from operators.operator import Operand
 from operators.patches.approximate_span import best_approximate_span
-from operators.registry import bound_operator
+from operators.registry import bound_operators
 
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _SECOND: Final = 1_000_000
@@ -65,8 +65,7 @@ def measure(*, applications: int, events: int, rounds: int) -> dict[str, Any]:
 
 
 def _apply_alone(entity_type: EntityType, applications: int) -> None:
-    bound_operators = [bound for each in entity_type.properties if (bound := bound_operator(each, entity_type)) is not None]
-    operators = [bound.operator for bound in bound_operators if bound.operator is not None]
+    operators = [bound.operator for _, bound in bound_operators(entity_type) if bound.operator is not None]
     for operator in operators:
         state = None
         for number in range(applications // len(operators)):

@@ -28,7 +28,7 @@ def change_trust(
         draft: The change.
         tenant_id: A tenant.
         now: The current time (aware).
-        sources: Levels by source (:data:`memory.trust.SourceName`). None removes the source's level. Other sources keep theirs.
+        sources: Levels by source (:data:`memory.sources.SourceName`). None removes the source's level. Other sources keep theirs.
         entities_from: The lowest level of what changes entities. Default: unchanged.
 
     Returns:

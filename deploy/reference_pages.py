@@ -12,8 +12,8 @@ import typer
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
+from memory.topic_records import RECORDS
 from memory.topics import ALL, DAY_MS, TopicSpec, topic_name
-from memory.wire_schema import RECORDS
 from models.llm.telemetry import LLMMetrics
 from runtime.kafka.topics import broker_config
 from runtime.metrics import Metrics
@@ -110,7 +110,7 @@ def _metric_rows() -> Iterator[str]:
 
 _TOPICS_HEAD: Final = """# Topics
 
-Generated from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages/catalog.py` and `runtime/kafka/topics.py` by
+Generated from `memory/topics.py`, `memory/topic_records.py`, `streams/stages/catalog.py` and `runtime/kafka/topics.py` by
 `make generated`. `varve topics create` creates missing topics. On the broker, each name has the prefix
 `VARVE_KAFKA__TOPIC_PREFIX` (`{prefix}`). Each topic has `VARVE_KAFKA__PARTITIONS` partitions unless the table says
 otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. The parts of a key are percent-encoded and joined by `/`. A mark

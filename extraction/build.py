@@ -19,7 +19,10 @@ from runtime.settings import Settings
 
 
 def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, own_metrics: Metrics | None = None) -> Extractor:
-    """The one-pass extractor over an LLM, or the offline one where there is none.
+    """The one-pass extractor over an LLM, or the offline one where there is none, within the layers that both need.
+
+    A window passes :class:`ViewedExtractor` (which messages are read), then :class:`MethodExtractor` (what the schema's method adds), then
+    the extractor itself.
 
     Args:
         settings: The model's context, the prompt's caps, and when two events are one.
@@ -33,19 +36,18 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
     extraction = settings.extraction
     thresholds = Thresholds.of(extraction)
     prepare_rules(settings.cache_path)
-    offline = PerUserExtractor(OfflineExtractor(embedder=embedder, thresholds=thresholds))
-    if llm is None:
-        return ViewedExtractor(MethodExtractor(offline, embedder))
-    one_pass = OnePassExtractor(
-        llm=llm,
-        embedder=embedder,
-        settings=settings.llm,
-        limits=PromptLimits.of(extraction),
-        thresholds=thresholds,
-        clock=SystemClock(),
-        quotations=quotations,
-        stated_events=stated_events,
-        metrics=own_metrics or metrics(),
-        beyond_budget=offline,
-    )
-    return ViewedExtractor(MethodExtractor(one_pass, embedder))
+    extractor: Extractor = PerUserExtractor(OfflineExtractor(embedder=embedder, thresholds=thresholds))
+    if llm is not None:
+        extractor = OnePassExtractor(
+            llm=llm,
+            embedder=embedder,
+            settings=settings.llm,
+            limits=PromptLimits.of(extraction),
+            thresholds=thresholds,
+            clock=SystemClock(),
+            quotations=quotations,
+            stated_events=stated_events,
+            metrics=own_metrics or metrics(),
+            beyond_budget=extractor,
+        )
+    return ViewedExtractor(MethodExtractor(extractor, embedder))

@@ -1,7 +1,7 @@
 """Adds to an extraction what a memory method needs: archived turns, segments, relations, and the vectors that operators compare."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from extraction.assemble import message_ids
 from extraction.offline.events.quotations import quotations
@@ -71,45 +71,66 @@ def derived_events(extraction: Extraction, window: Window, schema: MemorySchema,
     method = schema.method
     if method is None:
         return []
-    derived: list[Event] = []
-    first = len(extraction.events)
-    ids = message_ids(window)
-
-    def add(event_type: str, indices: Sequence[int], content: str, **fields: object) -> None:
-        messages = [window.messages[index] for index in indices]
-        derived.append(
-            Event(
-                id=event_id(window.id, first + len(derived), extraction.generation),
-                tenant=window.tenant,
-                user=window.user,
-                session=window.session,
-                window_id=window.id,
-                type=event_type,
-                content=content,
-                importance=_IMPORTANCE,
-                event_time=max(each.event_time for each in messages),
-                said_at=max(each.event_time for each in messages),
-                message_ids=[ids[index] for index in indices],
-                extractor=extraction.extractor,
-                **fields,
-            )
-        )
-
+    derived: list[_Derived] = []
     if method.archives_turns:
-        for index in sorted(quoted):
-            message = window.messages[index]
-            content, speaker = _words(message, quoted[index])
-            add(TURN, [index], content, speaker=speaker, search_text=quoted[index].search_text)
+        derived += _turns(window, quoted)
     if method.extracts_segments:
-        for segment in extraction.segments:
-            for indices in _members(segment, window, quoted):
-                text = "\n".join(quoted[index].said for index in indices)
-                add(SEGMENT, indices, shortened(text, MAX_SEGMENT), properties={"topic": segment.topic}, segment_id=segment.id)
+        derived += _segments(extraction, window, quoted)
     if method.extracts_relations and extraction.extractor == OFFLINE:
-        indices_of = {message_id: index for index, message_id in enumerate(ids)}
-        for relation in stated_relations(extraction, schema):
-            add(RELATION, [indices_of[each] for each in relation.message_ids], relation.content, properties=relation.properties)
-    return derived
+        derived += _relations(extraction, window, schema)
+    ids = message_ids(window)
+    return [_event(each, extraction, window, ids, place) for place, each in enumerate(derived, start=len(extraction.events))]
+
+
+class _Derived(NamedTuple):
+    """An event that a method derives from messages of a window."""
+
+    type: str
+    indices: Sequence[int]
+    """The messages, by their indices in the window."""
+    content: str
+    fields: Mapping[str, object]
+    """The fields that only events of this type have."""
+
+
+def _turns(window: Window, quoted: Mapping[int, Quotation]) -> Iterator[_Derived]:
+    for index in sorted(quoted):
+        content, speaker = _words(window.messages[index], quoted[index])
+        yield _Derived(TURN, [index], content, {"speaker": speaker, "search_text": quoted[index].search_text})
+
+
+def _segments(extraction: Extraction, window: Window, quoted: Mapping[int, Quotation]) -> Iterator[_Derived]:
+    for segment in extraction.segments:
+        for indices in _members(segment, window, quoted):
+            text = "\n".join(quoted[index].said for index in indices)
+            fields = {"properties": {"topic": segment.topic}, "segment_id": segment.id}
+            yield _Derived(SEGMENT, indices, shortened(text, MAX_SEGMENT), fields)
+
+
+def _relations(extraction: Extraction, window: Window, schema: MemorySchema) -> Iterator[_Derived]:
+    indices_of = {message_id: index for index, message_id in enumerate(message_ids(window))}
+    for relation in stated_relations(extraction, schema):
+        indices = [indices_of[each] for each in relation.message_ids]
+        yield _Derived(RELATION, indices, relation.content, {"properties": relation.properties})
+
+
+def _event(derived: _Derived, extraction: Extraction, window: Window, ids: Sequence[str], place: int) -> Event:
+    newest = max(window.messages[index].event_time for index in derived.indices)
+    return Event(
+        id=event_id(window.id, place, extraction.generation),
+        tenant=window.tenant,
+        user=window.user,
+        session=window.session,
+        window_id=window.id,
+        type=derived.type,
+        content=derived.content,
+        importance=_IMPORTANCE,
+        event_time=newest,
+        said_at=newest,
+        message_ids=[ids[index] for index in derived.indices],
+        extractor=extraction.extractor,
+        **derived.fields,
+    )
 
 
 def _words(message: Message, quoted: Quotation) -> tuple[str, str | None]:

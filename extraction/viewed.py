@@ -1,7 +1,8 @@
 """An extractor that reads each window by :func:`memory.messages.extraction_view.extraction_view`."""
 
-from extraction.assemble import message_ids
+from extraction.assemble import build_extraction, message_ids
 from extraction.bounds import MAX_EVIDENCE
+from extraction.drafts import Draft
 from extraction.port import ExtractionContext, ExtractorLayer
 from memory.messages.extraction_view import ExtractionView, extraction_view
 from memory.records import Dropped, Extraction, Window
@@ -17,7 +18,8 @@ class ViewedExtractor(ExtractorLayer):
         if not view.is_changed:
             return await self._extractor.extract(window, schema, context)
         if not view.messages:
-            return _nothing(window, schema, context, self.name, view)
+            nothing = build_extraction(Draft(), window=window, schema=schema, extractor=self.name, generation=context.generation, usage=())
+            return nothing.model_copy(update={"dropped": _dropped(view)})
         names = [f"{window.id}/{index}" for index in range(len(view.messages))]
         messages = [each.model_copy(update={"id": name}) for each, name in zip(view.messages, names, strict=True)]
         found = await self._extractor.extract(window.model_copy(update={"messages": messages}), schema, context)
@@ -25,11 +27,12 @@ class ViewedExtractor(ExtractorLayer):
 
 
 def _of_window(found: Extraction, window: Window, view: ExtractionView, names: list[str]) -> Extraction:
+    """An extraction of a view as one of its window. ``names`` are the ids that the view's messages had in it."""
     ids = message_ids(window)
     sources = {name: [ids[index] for index in indices] for name, indices in zip(names, view.sources, strict=True)}
 
-    def evidence(rests_on: list[str]) -> list[str]:
-        return list(dict.fromkeys(source for each in rests_on for source in sources[each]))[:MAX_EVIDENCE]
+    def evidence(names_in_view: list[str]) -> list[str]:
+        return list(dict.fromkeys(source for each in names_in_view for source in sources[each]))[:MAX_EVIDENCE]
 
     return found.model_copy(
         update={
@@ -40,22 +43,6 @@ def _of_window(found: Extraction, window: Window, view: ExtractionView, names: l
             "dropped": [*found.dropped, *_dropped(view)],
             "window_end": max(each.event_time for each in window.messages),
         }
-    )
-
-
-def _nothing(window: Window, schema: MemorySchema, context: ExtractionContext, name: str, view: ExtractionView) -> Extraction:
-    return Extraction(
-        window_id=window.id,
-        tenant=window.tenant,
-        user=window.user,
-        session=window.session,
-        sequence=window.sequence,
-        generation=context.generation,
-        extractor=name,
-        schema_name=schema.name,
-        message_ids=message_ids(window),
-        dropped=_dropped(view),
-        window_end=max(each.event_time for each in window.messages),
     )
 
 

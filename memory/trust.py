@@ -1,25 +1,21 @@
-"""Trust in the sources of memories. Pure.
+"""Levels of trust in the sources of memories (:mod:`memory.sources`). Pure.
 
-A source is what a message says of its origin: its role, its speaker, a tool that it calls or whose result it has, and the entries ``app``,
-``channel`` and ``source`` of its metadata. A tenant's rules set a level for sources; a source without a level is ``normal`` and does not
-raise the level of a message. A message has the lowest level of its sources, a memory the lowest level of its messages. A distrusted message
-counts as not said: a memory is distrusted only if all its messages are.
+A tenant's rules set a level for sources; a source without a level is ``normal`` and does not raise the level of a message. A message has
+the lowest level of its sources, a memory the lowest level of its messages. A distrusted message counts as not said: a memory is distrusted
+only if all its messages are.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Final, Literal
 
-import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 
-from memory.messages.extraction_view import extraction_view
 from memory.records.base import Value
-from memory.records.extraction import EntityPatch, Event, Extraction, SourceSet
+from memory.records.extraction import EntityPatch, Event, Extraction
 from memory.records.limits import Time
-from memory.records.message import Message, Window
 from memory.records.trust import EntityTrust, TrustLevel
-from memory.texts.terms import terms_of
+from memory.sources import SourceName, any_of_kind
 
 LEVELS: Final[tuple[TrustLevel, ...]] = ("distrusted", "untrusted", "normal", "trusted")
 """Lowest first."""
@@ -27,27 +23,6 @@ MinTrust = Literal["normal", "trusted"]
 """A lowest level for a recall. Every recall leaves out distrusted memories."""
 MAX_RULES: Final = 1000
 """Limit of the sources with their own level, per tenant."""
-
-_KINDS: Final = ("role", "speaker", "tool", "app", "channel", "source")
-_ANY: Final = "*"
-_METADATA: Final = ("app", "channel", "source")
-_LONGEST_NAME: Final = 200
-_MAX_SOURCES: Final = 32
-"""Limit of the sources of one message."""
-_SAID_OF_PEOPLE: Final = ("user", "assistant", "speaker", "person")
-_READ_CHARACTERS: Final = 50_000
-"""Characters of a message that are compared with a memory."""
-
-
-def _named(source: Any) -> Any:
-    if isinstance(source, str) and not (source.startswith(tuple(f"{kind}:" for kind in _KINDS)) and source.partition(":")[2]):
-        raise ValueError(f"{source[:_LONGEST_NAME]!r} is no source: write KIND:NAME, such as tool:browser; kinds: {', '.join(_KINDS)}")
-    return source
-
-
-SourceName = Annotated[str, StringConstraints(pattern=rf"^(?:{'|'.join(_KINDS)}):.{{1,{_LONGEST_NAME}}}$"), BeforeValidator(_named)]
-"""A source: ``role:tool``, ``speaker:Ann``, ``tool:browser``, ``app:crm``, ``channel:support``, ``source:example.org``. ``tool:*`` stands
-for every tool without its own level."""
 
 
 class TrustPolicy(BaseModel):
@@ -89,9 +64,9 @@ class WindowTrust(Value):
 NO_RULES: Final = WindowTrust()
 
 
-def at_least(level: TrustLevel, lowest: TrustLevel) -> bool:
-    """Whether a level is ``lowest`` or higher."""
-    return LEVELS.index(level) >= LEVELS.index(lowest)
+def at_least(level: TrustLevel, least: TrustLevel) -> bool:
+    """Whether a level is ``least`` or higher."""
+    return LEVELS.index(level) >= LEVELS.index(least)
 
 
 def lowest(levels: Iterable[TrustLevel]) -> TrustLevel:
@@ -103,13 +78,13 @@ def level_of(names: Iterable[str], rules: Mapping[str, TrustLevel]) -> TrustLeve
     """The level of a message with these sources."""
     if not rules:
         return "normal"
-    found = (rules.get(name) or rules.get(f"{name.partition(':')[0]}:{_ANY}") for name in names)
+    found = (rules.get(name) or rules.get(any_of_kind(name)) for name in names)
     return lowest(each for each in found if each is not None)
 
 
 def named_by(names: Iterable[str], rules: Collection[str]) -> bool:
     """Whether the sources of some rules include one of these, by name or as ``KIND:*``."""
-    return any(name in rules or f"{name.partition(':')[0]}:{_ANY}" in rules for name in names)
+    return any(name in rules or any_of_kind(name) in rules for name in names)
 
 
 def trust_of(extraction: Extraction, policy: TrustPolicy, *, since: datetime | None = None) -> WindowTrust:
@@ -136,125 +111,3 @@ def trust_of(extraction: Extraction, policy: TrustPolicy, *, since: datetime | N
         return NO_RULES
     is_distrusting = "distrusted" in levels.values()
     return WindowTrust(levels=levels, entities_from=policy.entities_from, since=since if is_distrusting else None)
-
-
-def with_sources(extraction: Extraction, window: Window) -> Extraction:
-    """The extraction with the sources of the messages that its events and patches are based on.
-
-    A result of a tool, or a text from an app, may make a model state something and name another message as evidence. So an event or patch
-    also gets the messages with a named origin that say what its evidence lacks (:attr:`memory.records.Event.also_from`): a number, or at
-    least half of the words.
-
-    Args:
-        extraction: The extraction of the window, with the window's message ids.
-        window: The window.
-    """
-    names = sources_of(window)
-    texts = _Texts(window, extraction.message_ids)
-    foreign = [index for index, each in enumerate(names) if any(not name.startswith(("role:", "speaker:")) for name in each)]
-    events = [_with_contributors(each, (each.content, each.properties), texts, foreign) for each in extraction.events]
-    patches = [_with_contributors(each, (each.replace,), texts, foreign) for each in extraction.patches]
-    by_names: dict[tuple[str, ...], list[int]] = {}
-    for index, (of_message, _) in enumerate(zip(names, extraction.message_ids, strict=False)):
-        by_names.setdefault(of_message, []).append(index)
-    sets = [SourceSet(names=list(of_message), messages=indices) for of_message, indices in by_names.items()]
-    return extraction.model_copy(update={"events": events, "patches": patches, "sources": sets}).with_sources_in_use()
-
-
-def names_origins(window: Window) -> bool:
-    """Whether a message names more of its origin than its role and speaker. Then :func:`with_sources` compares texts."""
-    return any(each.calls or each.tool_results or not each.metadata.keys().isdisjoint(_METADATA) for each in window.messages)
-
-
-def sources_of(window: Window) -> list[tuple[str, ...]]:
-    """The sources of each message of a window, sorted.
-
-    An assistant's turn after results of tools repeats them, so it has these tools as sources, up to the next message of a user.
-    """
-    found = [_own_sources(each) for each in window.messages]
-    for index, tool in _tools_of(window):
-        found[index].add(f"tool:{tool[:_LONGEST_NAME]}")
-    heard: set[str] = set()
-    for message, sources in zip(window.messages, found, strict=True):
-        if message.role == "user":
-            heard = set()
-        elif message.role == "assistant":
-            sources |= heard
-        heard |= {each for each in sources if each.startswith("tool:")}
-    return [tuple(sorted(each)[:_MAX_SOURCES]) for each in found]
-
-
-def _own_sources(message: Message) -> set[str]:
-    found = {f"role:{message.role}"}
-    if message.speaker:
-        found.add(f"speaker:{_name(message.speaker)}")
-    for kind in _METADATA:
-        value = message.metadata.get(kind)
-        if isinstance(value, str) and value.strip():
-            found.add(f"{kind}:{_name(value)}")
-    return found
-
-
-def _name(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST_NAME]
-
-
-def _tools_of(window: Window) -> Iterable[tuple[int, str]]:
-    """Each message that calls a tool or has its result, by index, with the tool's name."""
-    if not any(each.calls or each.tool_results for each in window.messages):
-        return
-    view = extraction_view(window)
-    for turn, indices in zip(view.messages, view.sources, strict=True):
-        if turn.tool_call is not None:
-            yield from ((index, _name(turn.tool_call.name)) for index in indices)
-
-
-class _Texts:
-    """The words of a window's messages, each message read at most once."""
-
-    def __init__(self, window: Window, ids: Sequence[str]) -> None:
-        self._messages = window.messages
-        self.ids = ids
-        self.places = {name: index for index, name in enumerate(ids)}
-        self._words: dict[int, frozenset[str]] = {}
-        names = {each.speaker or "" for each in window.messages} | {each.user for each in window.messages}
-        self.common = _words_of(" ".join((*names, *_SAID_OF_PEOPLE)))
-        """Words that a model writes for a person."""
-
-    def words(self, index: int) -> frozenset[str]:
-        if index not in self._words:
-            self._words[index] = _words_of(_text_of(self._messages[index]))
-        return self._words[index]
-
-
-def _with_contributors(result: Any, parts: Iterable[Any], texts: _Texts, foreign: Sequence[int]) -> Any:
-    evidence = {texts.places[name] for name in result.message_ids if name in texts.places}
-    others = [index for index in foreign if index not in evidence and index < len(texts.ids)]
-    if not others:
-        return result
-    words = _words_of(" ".join(_as_text(each) for each in parts if each))
-    unsaid = words.difference(texts.common, *(texts.words(each) for each in evidence))
-    found = [texts.ids[index] for index in others if _states(texts.words(index), unsaid)]
-    return result.model_copy(update={"also_from": found}) if found else result
-
-
-def _states(words: frozenset[str], unsaid: frozenset[str]) -> bool:
-    """Whether a message says what the evidence of a result lacks: a number, or at least half of the words."""
-    shared = unsaid & words
-    return any(any(map(str.isdigit, each)) for each in shared) or (bool(shared) and 2 * len(shared) >= len(unsaid))
-
-
-def _text_of(message: Message) -> str:
-    parts: list[object] = [message.text]
-    for call in message.calls:
-        parts += [call.arguments, call.result, call.error]
-    parts += [each.content for each in message.tool_results]
-    return " ".join(_as_text(each) for each in parts if each)[:_READ_CHARACTERS]
-
-
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(terms_of(text))

@@ -4,110 +4,10 @@ from typing import Any, Final
 
 from pydantic.json_schema import models_json_schema
 
-from memory.headers import (
-    COMMAND,
-    CORRECTION,
-    ERASURE,
-    EVOLUTION,
-    EXPIRY,
-    FEEDBACK,
-    GENERATION_DROP,
-    KIND,
-    RETENTION,
-    RETRACTION,
-    TICK,
-    TOUCHES,
-    TRUST,
-    TRUST_REVIEW,
-)
-from memory.records import (
-    Contribution,
-    Correction,
-    ErasureCommand,
-    Evolution,
-    Expiry,
-    Extraction,
-    FeedbackRecord,
-    GenerationDrop,
-    MemoryChange,
-    MergeRequest,
-    Message,
-    MessageChange,
-    MessageRetraction,
-    ReadRecord,
-    RecallRecord,
-    Record,
-    RetentionLimits,
-    SessionCommand,
-    Touches,
-    TrustReview,
-    TrustRules,
-    Usage,
-    WebhookDelivery,
-    Window,
-)
-from memory.topics import (
-    ALL,
-    CONTRIBUTIONS,
-    EXTRACTIONS,
-    MEMORIES,
-    MERGED,
-    MERGES,
-    MESSAGES,
-    READS,
-    RECALLS,
-    USAGE,
-    WEBHOOK_DELIVERIES,
-    WINDOWS,
-    TopicSpec,
-)
-
-RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
-    MESSAGES.name: (Message, MessageChange, SessionCommand),
-    WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (
-        Extraction,
-        GenerationDrop,
-        Touches,
-        Expiry,
-        Evolution,
-        Contribution,
-        Correction,
-        MessageRetraction,
-        ErasureCommand,
-        RetentionLimits,
-        TrustRules,
-        TrustReview,
-    ),
-    CONTRIBUTIONS.name: (Contribution,),
-    MERGES.name: (MergeRequest,),
-    MERGED.name: (Contribution,),
-    MEMORIES.name: (MemoryChange,),
-    RECALLS.name: (RecallRecord, FeedbackRecord, ErasureCommand),
-    READS.name: (ReadRecord,),
-    USAGE.name: (Usage,),
-    WEBHOOK_DELIVERIES.name: (WebhookDelivery,),
-}
-"""Record classes by topic, without topics of foreign records and the internal control log."""
-
-KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
-    (MESSAGES.name, SessionCommand): COMMAND,
-    (EXTRACTIONS.name, GenerationDrop): GENERATION_DROP,
-    (EXTRACTIONS.name, Touches): TOUCHES,
-    (EXTRACTIONS.name, Expiry): EXPIRY,
-    (EXTRACTIONS.name, Evolution): EVOLUTION,
-    (EXTRACTIONS.name, Contribution): TICK,
-    (EXTRACTIONS.name, Correction): CORRECTION,
-    (EXTRACTIONS.name, MessageRetraction): RETRACTION,
-    (EXTRACTIONS.name, ErasureCommand): ERASURE,
-    (EXTRACTIONS.name, RetentionLimits): RETENTION,
-    (EXTRACTIONS.name, TrustRules): TRUST,
-    (EXTRACTIONS.name, TrustReview): TRUST_REVIEW,
-    (RECALLS.name, FeedbackRecord): FEEDBACK,
-    (RECALLS.name, ErasureCommand): ERASURE,
-}
-"""Values of the header ``varve-kind`` for records that are not their topic's usual kind. A ``MessageChange`` needs no header: its field
-``command`` distinguishes it."""
+from memory.headers import KIND
+from memory.records import Record
+from memory.topic_records import KINDS, RECORDS
+from memory.topics import ALL, TopicSpec
 
 _KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
 _MARK: Final = "; then a `#` and a mark, which is different for each record"
@@ -170,7 +70,7 @@ def _name(topic: TopicSpec, record: type[Record]) -> str:
 
 def _headers(topic: TopicSpec, record: type[Record]) -> dict[str, Any]:
     """The headers that distinguish the kinds of records in a topic."""
-    kind = KINDS.get((topic.name, record))
+    kind = next((kind for kind, each in KINDS.get(topic.name, {}).items() if each is record), None)
     if kind is None:
         return {}
     return {"headers": {"type": "object", "properties": {KIND: {"const": kind.decode()}}, "required": [KIND]}}

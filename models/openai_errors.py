@@ -120,7 +120,7 @@ def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
         now: The current time (aware).
 
     Returns:
-            The seconds to wait; None if the header is missing or invalid.
+        The seconds to wait; None if the header is missing or invalid.
     """
     if not header:
         return None

@@ -1,16 +1,21 @@
 """Operators that publish separate memories (the summaries of a timeline, the nodes of a tree), or links of the entity's memory."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from memory.records import Link, Memory
+from memory.ids import summary_id
+from memory.keys import entity_key_parts
+from memory.records import Link, Memory, WrittenText
 from memory.schema.model import EntityType
 from operators.operator import Operator, State
+
+BY_EXTRACT: Final = "extract"
+"""Author of a summary that no model wrote: it consists of the most important events' own words."""
 
 
 class Owner(NamedTuple):
@@ -22,6 +27,63 @@ class Owner(NamedTuple):
     key: str
     """The entity's ``GROUP BY`` key, from :func:`memory.keys.entity_key`."""
     generation: str
+
+    def summary_id(self, part: str) -> str:
+        """The id of a memory of the property, by the name that the memory has among them."""
+        return summary_id(self.tenant, self.entity_type.name, self.key, self.property_name, part, self.generation)
+
+    def summary(
+        self,
+        part: str,
+        *,
+        content: str,
+        properties: Mapping[str, JsonValue],
+        importance: float,
+        event_time: datetime,
+        message_ids: Sequence[str],
+        version: int,
+        keywords: Sequence[str] = (),
+        parent: str | None = None,
+        depth: int | None = None,
+        written: WrittenText | None = None,
+    ) -> Memory:
+        """A memory of kind ``summary`` that the property publishes.
+
+        Args:
+            part: Its name among the property's memories.
+            content: Its text.
+            properties: Its properties, in addition to the parts of the entity's key.
+            importance: Its importance.
+            event_time: Its event time.
+            message_ids: Its evidence, best first.
+            version: Grows with every change of it.
+            keywords: Its keywords.
+            parent: Id of its parent, in a tree.
+            depth: Number of nodes above it, in a tree.
+            written: How its text was made, if a model was asked for it and has not answered yet.
+        """
+        values = entity_key_parts(self.key)
+        parts = dict(zip(self.entity_type.keys, values, strict=False))
+        return Memory(
+            id=self.summary_id(part),
+            tenant=self.tenant,
+            user=parts.get("user"),
+            kind="summary",
+            type=self.entity_type.name,
+            content=content,
+            properties={**dict(zip(self.entity_type.key_names, values, strict=False)), **properties},
+            keywords=list(keywords),
+            importance=importance,
+            event_time=event_time,
+            session=parts.get("session"),
+            entity_key=self.key,
+            message_ids=list(message_ids),
+            generation=self.generation,
+            version=version,
+            written=None if written is None else {self.property_name: written},
+            parent=parent,
+            depth=depth,
+        )
 
 
 def changed_keys(before: Mapping[str, object], after: Mapping[str, object]) -> set[str]:

@@ -87,18 +87,23 @@ class BoundOperator(NamedTuple):
     """None if this version has no such operator."""
 
 
-def bound_operator(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
-    """The operator of an entity type's property; None for a part of the key."""
-    if each.aggregate is not None:
-        return _bind(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
+def bind(each: EntityProperty, entity_type: EntityType) -> BoundOperator | None:
+    """The operator of a property under an entity type, which need not have the property any more; None for a part of the key."""
     op = entity_type.op_of(each)
-    return None if op is None else _bind(op, (), each.value_type, entity_type.window, each.description)
+    parameters = () if each.aggregate is None else each.aggregate.parameters
+    return None if op is None else _bind(op, parameters, each.value_type, entity_type.window, each.description)
+
+
+def bound_operator(entity_type: EntityType, name: str) -> BoundOperator | None:
+    """The operator of a property; None for a part of the key, and for a property that the entity type does not have."""
+    each = entity_type.property(name)
+    return None if each is None else bind(each, entity_type)
 
 
 def bound_operators(entity_type: EntityType) -> Iterator[tuple[str, BoundOperator]]:
     """The names and operators of an entity type's properties, without the parts of the key."""
     for each in entity_type.properties:
-        bound = bound_operator(each, entity_type)
+        bound = bind(each, entity_type)
         if bound is not None:
             yield each.name, bound
 

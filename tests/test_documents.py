@@ -15,8 +15,8 @@ from control.errors import UnknownTenantError
 from deploy.generate import stale
 from evaluation.__main__ import COMMANDS as BENCHMARKS
 from memory.errors import RecordError
+from memory.topic_records import RECORDS
 from memory.topics import ALL
-from memory.wire_schema import RECORDS
 from runtime.seals import BAD_SIGNATURE, FORGED_HEADER, UNSIGNED
 from runtime.settings import Settings
 from runtime.settings_table import setting_rows
@@ -70,7 +70,7 @@ def test_every_stage_is_deployed() -> None:
 
 def test_the_wire_format_documents_every_topic() -> None:
     of_others = {"control", "audit", "dead-letters"}
-    assert RECORDS.keys() == {topic.name for topic in ALL} - of_others, "a topic's records are named in memory/wire_schema.py"
+    assert RECORDS.keys() == {topic.name for topic in ALL} - of_others, "a topic's records are named in memory/topic_records.py"
 
 
 def test_every_benchmark_is_documented_by_name() -> None:

@@ -20,7 +20,8 @@ from control.tenant_trust import TenantTrust
 from control.trust_changes import change_trust
 from memory.records.message import Name
 from memory.records.trust import EntityTrust, TrustLevel
-from memory.trust import MAX_RULES, SourceName
+from memory.sources import SourceName
+from memory.trust import MAX_RULES
 
 router = APIRouter(tags=["operators"])
 

@@ -14,8 +14,8 @@ from control.tenants import TenantDirectory
 from memory.records import Change, Correction, HistoryEntry, Memory
 from memory.schema.model import AGENT, EntityType
 from memory.topics import EXTRACTIONS
+from operators.applied_positions import COPIED
 from operators.entities.correction import BY_HAND, MAX_REVERTIBLE
-from operators.entities.entity_state import COPIED
 from operators.entities.history import Moment
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError

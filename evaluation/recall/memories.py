@@ -219,8 +219,7 @@ class UserMemories:
 def operator_of(request: MergeRequest, schema: MemorySchema) -> LLMOperator | None:
     """The operator that asked."""
     entity_type = schema.entity_type(request.entity_type)
-    found = None if entity_type is None else entity_type.property(request.property)
-    bound = None if entity_type is None or found is None else bound_operator(found, entity_type)
+    bound = None if entity_type is None else bound_operator(entity_type, request.property)
     return bound.operator if bound is not None and isinstance(bound.operator, LLMOperator) else None
 
 

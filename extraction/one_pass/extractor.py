@@ -17,7 +17,7 @@ from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
-from extraction.one_pass.support import with_support
+from extraction.one_pass.support import mark_unsupported
 from extraction.port import ExtractionContext, Extractor, Quotation, Quotations, StatedEvents
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
@@ -25,6 +25,7 @@ from memory.texts.text import estimate_tokens
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError, ModelError
 from models.llm.port import LLM, LLMAnswer, LLMRequest
+from models.llm.usage import usage_record
 from runtime.clocks import Clock
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -120,7 +121,7 @@ class OnePassExtractor:
             draft = stated
         else:
             draft = await self._run(extraction_flow(task), usage)
-            draft = await self._with_support(draft, window, context)
+            draft = await self._unsupported_marked(draft, window, context)
             draft = _with_stated(draft, stated)
         draft = await self._without_repetitions(draft, task, usage)
         if schema.said:
@@ -130,9 +131,9 @@ class OnePassExtractor:
         build = partial(build_extraction, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
         return await asyncio.to_thread(build, draft)
 
-    async def _with_support(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
+    async def _unsupported_marked(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
         """Marks and counts events whose words the window does not have. They are stored, since an honest event may be worded freely."""
-        draft = await asyncio.to_thread(with_support, draft, window, context)
+        draft = await asyncio.to_thread(mark_unsupported, draft, window, context)
         if events := sum(each.unsupported for each in draft.events):
             self._records.labels(STAGE, "unsupported_event").inc(events)
             _LOG.warning("unsupported_events", tenant=window.tenant, window=window.id, events=events)
@@ -189,19 +190,14 @@ class OnePassExtractor:
         return step.result
 
     def _usage_of(self, request: LLMRequest, answer: LLMAnswer) -> Usage:
-        return Usage(
-            tenant=request.tenant,
-            stage=request.stage,
+        return usage_record(
+            request,
             model=answer.model,
-            purpose=request.purpose,
-            prompt_tokens=answer.usage.prompt_tokens,
-            cached_tokens=answer.usage.cached_tokens,
-            completion_tokens=answer.usage.completion_tokens,
+            tokens=answer.usage,
             cost=answer.cost,
             latency_ms=answer.latency_ms,
-            estimated=answer.is_estimated,
+            is_estimated=answer.is_estimated,
             time=self._clock.now(),
-            subject=request.subject,
         )
 
 

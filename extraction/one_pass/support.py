@@ -33,7 +33,7 @@ _OF_REPORTS: Final = frozenset(
 """Words that a model adds when it reports what somebody said."""
 
 
-def with_support(draft: Draft, window: Window, context: ExtractionContext) -> Draft:
+def mark_unsupported(draft: Draft, window: Window, context: ExtractionContext) -> Draft:
     """The draft with its unsupported events marked: a name, or most of the words, are nowhere in what the model was shown.
 
     Patches are too short to judge: of 37 honest ones, 4 would be marked.

@@ -113,12 +113,16 @@ def _kinds_of(lines: Sequence[str]) -> Iterator[Kind]:
         elif _SIGNATURE.match(line.strip()) and (index > 0 or line.startswith("--")):
             rest = "signature"
             yield "signature"
-        elif in_rows[index]:
-            yield in_rows[index] or "pasted"
-        elif not line.strip() and index + 1 < len(lines) and index > 0 and in_rows[index - 1] == in_rows[index + 1] != "":
-            yield in_rows[index - 1] or "pasted"
+        elif (kind := in_rows[index] or _kind_around(lines, in_rows, index)) is not None:
+            yield kind
         else:
             yield "list" if _LIST_ITEM.match(line) else "prose"
+
+
+def _kind_around(lines: Sequence[str], in_rows: Sequence[Kind | None], index: int) -> Kind | None:
+    """The kind of the rows before and after an empty line, if both have the same."""
+    is_between = not lines[index].strip() and 0 < index < len(lines) - 1
+    return in_rows[index - 1] if is_between and in_rows[index - 1] == in_rows[index + 1] else None
 
 
 def _begins_mail(lines: Sequence[str], index: int) -> bool:
@@ -155,9 +159,9 @@ def _is_code(line: str) -> object:
     return _CODE_MARK.search(line) and _CODE.match(line)
 
 
-def _rows(lines: Sequence[str]) -> list[Kind | Literal[""]]:
-    """For each line the kind of the rows that it is part of; empty if it is none."""
-    found: list[Kind | Literal[""]] = _chats(lines)
+def _rows(lines: Sequence[str]) -> list[Kind | None]:
+    """For each line the kind of the rows that it is part of; None if it is part of none."""
+    found: list[Kind | None] = _chats(lines)
     forms: tuple[tuple[_Form, Kind], ...] = (
         (is_chat_line, "quoted"),
         (is_speaker_line, "quoted"),
@@ -179,9 +183,9 @@ def _rows(lines: Sequence[str]) -> list[Kind | Literal[""]]:
     return _filled(found)
 
 
-def _chats(lines: Sequence[str]) -> list[Kind | Literal[""]]:
+def _chats(lines: Sequence[str]) -> list[Kind | None]:
     """Messages that were copied from a chat: a head with name and time, and the lines below it up to an empty one."""
-    found: list[Kind | Literal[""]] = [""] * len(lines)
+    found: list[Kind | None] = [None] * len(lines)
     for index, line in enumerate(lines):
         is_continued = index > 0 and found[index - 1] == "quoted" and line.strip()
         if is_continued or (
@@ -200,7 +204,7 @@ def _is_surely(form: _Form, line: str) -> bool:
     return form is _is_code and line.rstrip().endswith((";", "{", "}")) and bool(re.search(r"[=(){}<>]", line))
 
 
-def _filled(found: list[Kind | Literal[""]]) -> list[Kind | Literal[""]]:
+def _filled(found: list[Kind | None]) -> list[Kind | None]:
     """Rows with the single lines between them: a line of code without marks belongs to the lines around it that have them."""
     for index in range(1, len(found) - 1):
         if not found[index] and found[index - 1] == found[index + 1] == "pasted":

@@ -25,7 +25,7 @@ class SourceSet(Value):
     """Sources that some messages of a window have."""
 
     names: list[str]
-    """As :data:`memory.trust.SourceName`, sorted."""
+    """As :data:`memory.sources.SourceName`, sorted."""
     messages: list[int]
     """Indices of the messages in the window, ascending."""
 

@@ -24,7 +24,7 @@ class TrustRules(Record):
     version: int = Field(ge=1)
     """Version of the tenant's rules. Rules never replace newer ones."""
     sources: dict[str, TrustLevel] = Field(default_factory=dict)
-    """By source: :data:`memory.trust.SourceName`."""
+    """By source: :data:`memory.sources.SourceName`."""
     entities_from: EntityTrust = "normal"
     time: Time
     """Time at which the rules were set."""

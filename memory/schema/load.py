@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar, get_args
 
 import orjson
 
+from memory import relations
 from memory.errors import SchemaError
 from memory.schema.checks import check_entity_types, check_event_types, check_method_paths, check_method_types
 from memory.schema.filters import read_filters
@@ -53,11 +54,13 @@ _DERIVED: Final = {
         name=RELATION,
         description="One relation between two things or people that a message states.",
         properties=(
-            Property(name="subject", value_type="string", description="Who or what the relation is about"),
-            Property(name="relation", value_type="string", description="The relation, a verb or a noun, as lives in or works at"),
-            Property(name="object", value_type="string", description="The other thing or person"),
-            Property(name="ends", value_type="bool", description="Whether the message says that the relation holds no longer"),
-            Property(name="several", value_type="bool", description="Whether one can have it to several at a time, as likes or knows"),
+            Property(name=relations.SUBJECT, value_type="string", description="Who or what the relation is about"),
+            Property(name=relations.RELATION, value_type="string", description="The relation, a verb or a noun, as lives in or works at"),
+            Property(name=relations.OBJECT, value_type="string", description="The other thing or person"),
+            Property(name=relations.ENDS, value_type="bool", description="Whether the message says that the relation holds no longer"),
+            Property(
+                name=relations.SEVERAL, value_type="bool", description="Whether one can have it to several at a time, as likes or knows"
+            ),
         ),
     ),
 }

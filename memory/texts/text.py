@@ -2,9 +2,12 @@
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable
 from math import ceil
-from typing import Final
+from typing import Final, TypeVar
 from unicodedata import category, normalize
+
+T = TypeVar("T")
 
 _ASCII_TOKEN: Final = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,2}|[^\w\s]|_")
 """Matches once for each token of a text in ASCII."""
@@ -59,6 +62,18 @@ def counted(count: int, noun: str) -> str:
 def content_hash(text: str) -> str:
     """SHA-256 (hex) of a text in UTF-8 with normalized white space; equal texts have equal hashes."""
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def first_that_fit(items: Iterable[T], size_of: Callable[[T], int], most: int) -> list[T]:
+    """The first items whose sizes together are at most ``most``; the first one in any case."""
+    fitting: list[T] = []
+    total = 0
+    for item in items:
+        total += size_of(item)
+        if fitting and total > most:
+            break
+        fitting.append(item)
+    return fitting
 
 
 def shortened(text: str, longest: int) -> str:

@@ -13,7 +13,7 @@ from runtime.errors import missing_extra
 from runtime.guard import Guard
 from runtime.settings import EmbeddingSettings
 
-_QUESTION = "ready"
+_PROBE: Final = "ready"
 
 _ENDPOINT_QUERY_CONCURRENCY: Final = 4
 """A call to an endpoint mostly waits, and one call that hangs must not block every recall of the process."""
@@ -28,16 +28,16 @@ class GuardedEmbedder:
     """An :class:`models.embedding.port.Embedder` whose calls fail at once while its model is unavailable.
 
     Args:
-        probe_timeout_s: Time-out of a probe whether the model is available again.
-        retry_s: Time between two such questions, in seconds.
+        probe_timeout_s: Time-out of a probe whether the model is available again, in seconds.
+        retry_s: Time between two probes, in seconds.
     """
 
     def __init__(self, *, embedder: Embedder, timeout_s: float, probe_timeout_s: float, retry_s: float) -> None:
         self._embedder = embedder
-        self._questions = 0
+        self._probes = 0
         self._guard = Guard(
             name="the embedding model",
-            probe=self._ask,
+            probe=self._probe,
             outage=TransientModelError,
             unavailable=TransientModelError,
             timeout_s=timeout_s,
@@ -68,7 +68,7 @@ class GuardedEmbedder:
         Raises:
             models.errors.TransientModelError: If it did not answer.
         """
-        await self.embed_query(_QUESTION)
+        await self.embed_query(_PROBE)
 
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
         """See :meth:`Embedder.embed_documents`."""
@@ -87,10 +87,10 @@ class GuardedEmbedder:
         await self._guard.close()
         await self._embedder.close()
 
-    async def _ask(self) -> None:
-        self._questions += 1
-        # A text that was asked before would come from the cache.
-        await self._embedder.embed_query(f"{_QUESTION} {self._questions}")
+    async def _probe(self) -> None:
+        self._probes += 1
+        # A text that was embedded before would come from the cache.
+        await self._embedder.embed_query(f"{_PROBE} {self._probes}")
 
 
 def build_embedder(settings: EmbeddingSettings, *, cache: Path) -> Embedder:

@@ -16,8 +16,8 @@ from memory.texts.text import join_surrogates
 from models.credentials import CredentialOwner
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.llm.capabilities import Capabilities, CapabilityNegotiation, ResponseFormat
-from models.llm.port import LLMRequest, LLMUsage
-from models.llm.streaming import Chunk, ChunkStream, FinishReason, chunk_stream, close_stream, read_chunk
+from models.llm.port import FinishReason, LLMRequest, LLMUsage
+from models.llm.streaming import Chunk, ChunkStream, chunk_stream, close_stream, read_chunk
 from models.openai_errors import error_for_status, error_message, model_error
 from runtime.clocks import Clock
 
@@ -47,6 +47,9 @@ class Finish:
 
 class Endpoint:
     """One model at one address. Learns its capabilities from refusals.
+
+    For a provider with another API, write a class with the same public members, and choose it in :mod:`models.llm.build`. The gateway adds
+    limits, budgets, the answer cache and usage records to every endpoint.
 
     Args:
         base_url: The address, ending before ``/chat/completions``.
@@ -112,19 +115,16 @@ class Endpoint:
             ModelConfigurationError: On any other refusal.
         """
         started = asyncio.get_running_loop().time()
-        first_token_deadline = started + min(self._first_token_timeout_s, self._timeout_s)
         deadline = started + self._timeout_s
-        stream = await self._in_time(self._open(request), first_token_deadline, "first token")
+        awaited: tuple[float, str] = started + min(self._first_token_timeout_s, self._timeout_s), "first token"
+        stream = await self._in_time(self._open(request), *awaited)
         try:
             reason: FinishReason | None = None
             usage: LLMUsage | None = None
-            is_silent = is_empty = True
+            is_empty = True
             while True:
                 try:
-                    if is_silent:
-                        chunk = await self._next_chunk(stream, first_token_deadline, "first token")
-                    else:
-                        chunk = await self._next_chunk(stream, deadline, "whole answer")
+                    chunk = await self._next_chunk(stream, *awaited)
                 except StopAsyncIteration:
                     break
                 except TransientModelError:
@@ -135,7 +135,7 @@ class Endpoint:
                 usage = chunk.usage or usage
                 reason = chunk.finish_reason or reason
                 if chunk.text or chunk.is_reasoning:
-                    is_silent = False
+                    awaited = deadline, "whole answer"
                     yield Delta(chunk.text, usage, chunk.thoughts)
                 if chunk.failure is not None:
                     raise error_for_status(chunk.failure.status, f"{self.name} broke its answer off: {chunk.failure.message}")

@@ -17,7 +17,7 @@ from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
 from models.llm.hedging import hedged_call
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 from models.llm.telemetry import LLMMetrics
-from models.llm.usage import PriceTable, UsageSink
+from models.llm.usage import PriceTable, UsageSink, usage_record
 from runtime.clocks import Clock
 from runtime.logs import logger
 
@@ -215,19 +215,14 @@ class LLMGateway:
             _LOG.exception("usage_not_recorded", error=str(error), usage=usage.model_dump(mode="json"))
 
     def _usage_record(self, request: LLMRequest, usage: CallUsage) -> Usage:
-        return Usage(
-            tenant=request.tenant,
-            stage=request.stage,
+        return usage_record(
+            request,
             model=usage.model,
-            purpose=request.purpose,
-            prompt_tokens=usage.tokens.prompt_tokens,
-            cached_tokens=usage.tokens.cached_tokens,
-            completion_tokens=usage.tokens.completion_tokens,
+            tokens=usage.tokens,
             cost=self._prices.cost(usage.model, usage.tokens),
             latency_ms=usage.latency_ms,
-            estimated=usage.is_estimated,
+            is_estimated=usage.is_estimated,
             time=self._clock.now(),
-            subject=request.subject,
         )
 
     def _answer(self, call: StreamingCall) -> LLMAnswer:

@@ -14,8 +14,7 @@ from models.llm.account import Admission, CallUsage, RequestAccount
 from models.llm.endpoint import Delta, Endpoint, Finish
 from models.llm.limiter import Limiter
 from models.llm.limits import Lease
-from models.llm.port import LLMRequest, LLMUsage
-from models.llm.streaming import FinishReason
+from models.llm.port import FinishReason, LLMRequest, LLMUsage
 from models.llm.telemetry import LLMMetrics, end_call_span, start_call_span
 from runtime import tracing
 from runtime.resilience import CircuitBreaker

@@ -4,6 +4,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+FinishReason = Literal["stop", "length", "other"]
+"""Why an answer ended: it is whole, it reached a limit, or another reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
@@ -59,7 +62,7 @@ class LLMAnswer:
 
     text: str
     model: str
-    finish_reason: Literal["stop", "length", "other"] = "stop"
+    finish_reason: FinishReason = "stop"
     usage: LLMUsage = field(default_factory=LLMUsage)
     cost: float = 0.0
     latency_ms: float = 0.0

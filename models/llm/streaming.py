@@ -2,16 +2,14 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import orjson
 from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
-from models.llm.port import LLMUsage
+from models.llm.port import FinishReason, LLMUsage
 from models.openai_errors import message_in_body, status_from_code
-
-FinishReason = Literal["stop", "length", "other"]
 
 _FINISH_REASONS: Final[dict[str, FinishReason]] = {"stop": "stop", "length": "length"}
 _ABORTED: Final = frozenset({"abort", "error", "insufficient_system_resource"})

@@ -1,6 +1,7 @@
 """Usage of LLM calls: token prices, the port that receives each call's usage, and sums over calls."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memory.records import Usage
 from models.errors import ModelConfigurationError
-from models.llm.port import LLMUsage
+from models.llm.port import LLMRequest, LLMUsage
 
 _PER = 1_000_000
 
@@ -72,6 +73,36 @@ class PriceTable:
         cached = price.prompt if price.cached is None else price.cached
         fresh_tokens = usage.prompt_tokens - usage.cached_tokens
         return (fresh_tokens * price.prompt + usage.cached_tokens * cached + usage.completion_tokens * price.completion) / _PER
+
+
+def usage_record(
+    request: LLMRequest, *, model: str, tokens: LLMUsage, cost: float, latency_ms: float, is_estimated: bool, time: datetime
+) -> Usage:
+    """The record of one call's usage.
+
+    Args:
+        request: The request of the call.
+        model: The model that answered.
+        tokens: The tokens of the call.
+        cost: Their cost.
+        latency_ms: How long the call took, in milliseconds.
+        is_estimated: Whether the endpoint did not count the tokens.
+        time: When the call ended.
+    """
+    return Usage(
+        tenant=request.tenant,
+        stage=request.stage,
+        model=model,
+        purpose=request.purpose,
+        prompt_tokens=tokens.prompt_tokens,
+        cached_tokens=tokens.cached_tokens,
+        completion_tokens=tokens.completion_tokens,
+        cost=cost,
+        latency_ms=latency_ms,
+        estimated=is_estimated,
+        time=time,
+        subject=request.subject,
+    )
 
 
 class UsageSink(Protocol):

@@ -22,7 +22,7 @@ from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.agent.edits import UNDO, Edited, as_settled, edit_of, replayed, shown, with_edit, without_edit
 from operators.agent.loop import Limits, Loop, Task, answered, found, step_prompt
-from operators.entities.entity_state import Sources, covers, joined
+from operators.applied_positions import Sources, covers, joined
 from operators.errors import UnusableAnswerError
 from operators.llm.llm_operator import RULE, Moment, Outcome, Prompt, Question, Settled
 from operators.llm.merge_by_rule import Statement

@@ -105,13 +105,14 @@ def _call(given: Any) -> Call:
             return Call(tool=tool, error=f"`{name}` must be {'a whole number' if wanted is int else 'a text'}")
         arguments[name] = value
     call = Call(tool=tool, arguments=arguments)
-    if tool == "search":
-        query = str(arguments["query"]).strip()
-        if not query or len(query) > MAX_QUERY:
-            return Call(tool=tool, error=f"`query` must have 1 to {MAX_QUERY} characters")
-        if not 0 <= call.page < MAX_PAGES:
-            return Call(tool=tool, error=f"`page` must be 0 to {MAX_PAGES - 1}")
-    return call
+    problem = _problem_of_search(call) if tool == "search" else None
+    return call if problem is None else Call(tool=tool, error=problem)
+
+
+def _problem_of_search(call: Call) -> str | None:
+    if not 1 <= len(str(call.arguments["query"]).strip()) <= MAX_QUERY:
+        return f"`query` must have 1 to {MAX_QUERY} characters"
+    return None if 0 <= call.page < MAX_PAGES else f"`page` must be 0 to {MAX_PAGES - 1}"
 
 
 def edited(block: str, call: Call, *, limit: int) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Final, cast
 
 from pydantic import JsonValue
 
-from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
@@ -189,30 +188,20 @@ class Heat(VisitedOperator, PublishingOperator):
         return self._warmth.is_promoted(visits=segment["visits"], pages=segment["pages"])
 
     def _memory(self, event_id: str, segment: Segment, owner: Owner) -> Memory:
-        values = entity_key_parts(owner.key)
-        parts = dict(zip(owner.entity_type.keys, values, strict=False))
         properties: dict[str, JsonValue] = {
-            **dict(zip(owner.entity_type.key_names, values, strict=False)),
             "tier": LONG_TERM,
             "visits": segment["visits"],
             "heat": round(self.heat(segment, segment["last"]), 2),
             "events": [event_id],
         }
-        return Memory(
-            id=summary_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, event_id, owner.generation),
-            tenant=owner.tenant,
-            user=parts.get("user"),
-            kind="summary",
-            type=owner.entity_type.name,
+        return owner.summary(
+            event_id,
             content=segment["text"],
             properties=properties,
-            keywords=list(dict.fromkeys(values)),
+            keywords=list(dict.fromkeys(entity_key_parts(owner.key))),
             importance=segment["rank"] / 1000,
             event_time=time_of_microseconds(segment["time"]),
-            session=parts.get("session"),
-            entity_key=owner.key,
             message_ids=segment["message_ids"],
-            generation=owner.generation,
             version=segment["visits"],
         )
 

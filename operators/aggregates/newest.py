@@ -20,6 +20,7 @@ Key = list[Any]
 State = list[Any]
 """``[kept, dropped, newest_dropped]``: the newest values as ``[key, value, count]``, how many older ones were dropped, and the newest of
 their keys. One key has several values where an event was corrected and what it said before is still to come."""
+_EMPTY: Final[State] = [[], 0, None]
 
 
 class _Newest(AdditiveOperator):
@@ -47,7 +48,7 @@ class _Newest(AdditiveOperator):
         """See :meth:`AdditiveOperator.add`; takes any value of at most 2,000 characters in all."""
         if operand.value is None or len(str(operand.value)) > MAX_VALUE:
             raise RefusedChangeError("value_too_long" if operand.value is not None else "no_value")
-        kept, dropped, newest_dropped = _read(state)
+        kept, dropped, newest_dropped = state or _EMPTY
         key = [-operand.time, -operand.order, operand.source_id]
         if newest_dropped is not None and key >= newest_dropped:
             return self._state(kept, dropped + times, newest_dropped)
@@ -55,7 +56,7 @@ class _Newest(AdditiveOperator):
 
     def merge(self, one: State, other: State) -> State | None:
         """See :meth:`MergeableOperator.merge`."""
-        (mine, my_dropped, _), (others, other_dropped, _) = parts = _read(one), _read(other)
+        (mine, my_dropped, _), (others, other_dropped, _) = parts = one, other
         newest_dropped = min((key for _, _, key in parts if key is not None), default=None)
         dropped = my_dropped + other_dropped
         kept: list[list[Any]] = []
@@ -108,16 +109,6 @@ class NewestList(_Newest):
         if not present and state[1] > 0:
             return UnknownValue.UNKNOWN
         return present[::-1] or None
-
-
-def _read(state: State | None) -> State:
-    """A state with keys in today's form; older keys have no order."""
-    kept, dropped, newest_dropped = state or ([], 0, None)
-    return [[[_ordered(key), value, count] for key, value, count in kept], dropped, newest_dropped and _ordered(newest_dropped)]
-
-
-def _ordered(key: Key) -> Key:
-    return key if len(key) > 2 else [key[0], 0, key[1]]
 
 
 def _with(kept: list[list[Any]], key: Key, value: object, times: int) -> list[list[Any]]:

@@ -6,24 +6,21 @@ from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
-from memory.ids import summary_id
-from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
+from memory.texts.text import first_that_fit
 from memory.times import time_of_microseconds
+from operators.applied_positions import last_positions
 from operators.cluster.communities import Community, Evidence, application_mark, changed_edges, communities_in, ids_of, present_in
 from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import Texts
-from operators.entities.entity_state import last_positions
 from operators.links.edge import Edge, Edges
 from operators.llm.llm_json import read_summary_answer
 from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.llm.merge_by_rule import bounded
 from operators.operator import Configuration, Operand, State, Value
-from operators.publishing import Owner, PublishingOperator
+from operators.publishing import BY_EXTRACT, Owner, PublishingOperator
 
-BY_EXTRACT: Final = "extract"
-"""Author of a summary that no model wrote: the community's edges."""
 MAX_EXTRACT: Final = 600
 """Characters of a summary."""
 MAX_NAMED: Final = 60
@@ -183,12 +180,9 @@ def _written(edges: State | None, evidence: Mapping[str, Evidence], texts: Texts
 def _memory(community: Community, graph: _Graph, present: set[str], owner: Owner) -> Memory:
     text = graph.texts.text_of(community.key, present)
     is_by_model = text is not None and bool(text["text"])
-    values = entity_key_parts(owner.key)
-    parts = dict(zip(owner.entity_type.keys, values, strict=False))
     events = [graph.evidence[each] for each in community.events]
     members = list[JsonValue](community.members[:MAX_NAMED])
     properties: dict[str, JsonValue] = {
-        **dict(zip(owner.entity_type.key_names, values, strict=False)),
         "community": community.key,
         "members": members,
         "member_count": len(community.members),
@@ -197,36 +191,22 @@ def _memory(community: Community, graph: _Graph, present: set[str], owner: Owner
         "written_by": text["by"] if text is not None and is_by_model else BY_EXTRACT,
     }
     is_awaited = text is None and community.key in graph.texts.asked
-    return Memory(
-        id=summary_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, f"community {community.key}", owner.generation),
-        tenant=owner.tenant,
-        user=parts.get("user"),
-        kind="summary",
-        type=owner.entity_type.name,
+    return owner.summary(
+        f"community {community.key}",
         content=text["text"] if text is not None and is_by_model else _extract(community.edges),
         properties=properties,
-        keywords=list(community.members[:MAX_NAMED]),
+        keywords=community.members[:MAX_NAMED],
         importance=max((each.rank for each in events), default=0) / 1000,
         event_time=time_of_microseconds(community.newest),
-        session=parts.get("session"),
-        entity_key=owner.key,
         message_ids=list(dict.fromkeys(name for each in events for name in each.messages))[:MAX_NAMED],
-        generation=owner.generation,
         version=2 * len(events) + (text is not None),
-        written={owner.property_name: WrittenText(by=BY_EXTRACT, pending=len(events))} if is_awaited else None,
+        written=WrittenText(by=BY_EXTRACT, pending=len(events)) if is_awaited else None,
     )
 
 
 def _extract(edges: tuple[Edge, ...], most: int = MAX_EXTRACT) -> str:
     """The edges as lines, as many as fit, at least one."""
-    shown: list[str] = []
-    length = 0
-    for edge in edges:
-        length += len(edge.line) + 1
-        if shown and length > most:
-            break
-        shown.append(edge.line)
-    return "\n".join(shown)
+    return "\n".join(first_that_fit((each.line for each in edges), lambda line: len(line) + 1, most))
 
 
 def _question(community: Community, graph: _Graph, present: set[str], moment: Moment) -> Question:

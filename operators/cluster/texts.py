@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from operators.entities.entity_state import last_positions, reaches
+from operators.applied_positions import last_positions, reaches
 from operators.llm.llm_operator import Moment
 
 Text = dict[str, Any]

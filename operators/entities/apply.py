@@ -1,14 +1,17 @@
 """Applies contributions to the state of an entity. Pure: returns a new state."""
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from memory.records import Change, Contribution, Dropped
 from memory.schema.model import PATCH, EntityType
 from memory.times import microseconds_of, offset_of
 from operators.aging import AgedEvent, AgingOperator
-from operators.entities.entity_state import EntityState, Sources, source_without_copy, with_hole, with_position
+from operators.applied_positions import Sources, source_without_copy, with_hole, with_position
+from operators.entities.entity_state import EntityState
 from operators.entities.ticks import aging_properties
 from operators.errors import RefusedChangeError
 from operators.operator import Operand, Operator, State
@@ -19,6 +22,8 @@ from operators.work import MAX_CONTRIBUTION_WORK, MAX_RETRACTION_WORK, WorkBudge
 
 MAX_MESSAGE_IDS: Final = 20
 """Most ids of contributing messages in an entity's state."""
+_ORDER_OF_OPS: Final = (("retract",), ("apply",), ("touch", "release"))
+"""The order in which the changes of a contribution are applied."""
 _SEARCHED_AT_ONCE: Final = 4_000
 """Characters that patches can search in one or two milliseconds."""
 
@@ -56,6 +61,7 @@ def apply_contribution(state: EntityState | None, contribution: Contribution, en
     if sources is None:
         return Applied(state, changed=False)
     update = _Update(state, entity_type, contribution)
+    update.apply_changes()
     after = update.result(sources)
     step = after.steps[contribution.source] if after.steps != state.steps else 0
     return Applied(after, changed=True, refused=update.refused(), step=step)
@@ -92,7 +98,7 @@ def _patch_of(change: Change) -> Patch | None:
 def skip(state: EntityState | None, contribution: Contribution) -> Applied:
     """Records a hole at the position of a dead-lettered contribution, so that its redrive is still applied after later ones.
 
-    An entity keeps the newest :data:`operators.entities.entity_state.MAX_HOLES` holes of a source. An older hole is dropped with the reason
+    An entity keeps the newest :data:`operators.applied_positions.MAX_HOLES` holes of a source. An older hole is dropped with the reason
     ``hole_forgotten``: its redrive changes nothing.
     """
     state = state or EntityState(generation=contribution.generation)
@@ -128,59 +134,46 @@ def _tick(state: EntityState, entity_type: EntityType, now: int) -> Applied:
 
 
 class _Update:
-    """Applies one contribution and collects the new parts of the state."""
+    """Applies one contribution change by change, and collects the new parts of the state."""
 
     def __init__(self, state: EntityState, entity_type: EntityType, contribution: Contribution) -> None:
         self._state = state
         self._type = entity_type
-        self._source, self._position = contribution.source, contribution.position
+        self._contribution = contribution
         self._is_removal = contribution.cause in ("correction", "erasure", "retention", "drop")
+        self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
+        """Whether it is a step of the entity's history. Touches and releases are none, since they may be no-ops in a rebuild."""
         self._applied = {(each.property, each.source_id) for each in contribution.changes if each.op == "apply"}
-        self._recorded_at = contribution.recorded_at
         self._properties = dict(state.properties)
         self._live = state.live
         self._extractors = dict(state.extractors)
         self._trust = dict(state.trust)
         self._unsupported = state.unsupported
-        self._refused: dict[tuple[str, str], int] = {}
+        self._refused: Counter[tuple[Literal["patch", "property"], str]] = Counter()
         self._settled: set[tuple[str, str]] = set()
+        """Property and id of the patches that are merged into the text and cannot be retracted."""
         self._messages: dict[str, int] = {}
         self._work = WorkBudget(MAX_CONTRIBUTION_WORK)
         self._retraction_work = WorkBudget(MAX_RETRACTION_WORK)
-        self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
-        changes = [(microseconds_of(each.event_time), each) for each in contribution.changes]
         # An update by another event is no news of this entity, so it does not advance its time.
-        own_changes = [(time, each) for time, each in changes if each.op == "apply" and not each.is_update]
-        times = [time for time, _ in own_changes]
-        self._last_time = max([*times, *([] if state.last_time is None else [state.last_time])], default=None)
-        known_local = [] if state.newest_local is None else [state.newest_local]
-        local_times = [time + offset_of(each.event_time) for time, each in own_changes]
-        self._newest_local = max([*local_times, *known_local], default=None)
-        for time, each in changes:
-            if each.op == "retract":
-                self._apply_or_refuse(each, time)
-        for time, each in changes:
-            if each.op == "apply":
-                self._apply_or_refuse(each, time)
-        for time, each in changes:
-            if each.op in ("touch", "release"):
-                self._apply_or_refuse(each, time)
+        news = [each.event_time for each in contribution.changes if each.op == "apply" and not each.is_update]
+        times = [microseconds_of(each) for each in news]
+        local_times = [time + offset_of(each) for time, each in zip(times, news, strict=True)]
+        self._last_time = _latest(times, state.last_time)
+        self._newest_local = _latest(local_times, state.newest_local)
 
-    @property
-    def _steps(self) -> dict[str, int]:
-        """The step counts. Touches and releases are not counted, since they may be no-ops in a rebuild."""
-        before = self._state.steps
-        return {**before, self._source: before.get(self._source, 0) + 1} if self._is_change else before
-
-    @property
-    def _counts(self) -> int:
-        """The increment of the version: 0 for a touch or a release without effect, as in a rebuild."""
-        return int(self._is_change or self._properties != self._state.properties)
+    def apply_changes(self) -> None:
+        for ops in _ORDER_OF_OPS:
+            for change in self._contribution.changes:
+                if change.op in ops:
+                    self._apply_or_refuse(change)
 
     def result(self, sources: Sources) -> EntityState:
         properties = self._without_what_aged()
+        # 0 for a touch or a release without effect, as in a rebuild.
+        version_step = int(self._is_change or self._properties != self._state.properties)
         return EntityState(
-            version=self._state.version + self._counts,
+            version=self._state.version + version_step,
             # A settled patch that newer ones had replaced is refused, so it is still counted after its text was removed.
             live=0 if self._is_removal and not properties else self._live,
             last_time=self._last_time,
@@ -192,31 +185,76 @@ class _Update:
             trust=self._trust,
             unsupported=self._unsupported,
             generation=self._state.generation,
-            known=latest_known(self._state, self._recorded_at),
-            steps=self._steps,
+            known=latest_known(self._state, self._contribution.recorded_at),
+            steps=self._steps(),
             forgotten_steps=self._state.forgotten_steps,
             erasures=self._state.erasures,
         )
 
     def refused(self) -> tuple[Dropped, ...]:
-        return tuple(
-            Dropped(what="patch" if what == "patch" else "property", reason=reason, count=count)
-            for (what, reason), count in sorted(self._refused.items())
-        )
+        return tuple(Dropped(what=what, reason=reason, count=count) for (what, reason), count in sorted(self._refused.items()))
 
-    def _apply_or_refuse(self, change: Change, time: int) -> None:
-        each = self._type.property(change.property)
-        bound = bound_operator(each, self._type) if each else None
+    def _steps(self) -> dict[str, int]:
+        before, source = self._state.steps, self._contribution.source
+        return {**before, source: before.get(source, 0) + 1} if self._is_change else before
+
+    def _apply_or_refuse(self, change: Change) -> None:
+        bound = bound_operator(self._type, change.property)
         try:
             if bound is None:
                 raise RefusedChangeError("unknown_property")
-            self._change(bound, change, time)
+            self._apply(bound, change)
         except RefusedChangeError as error:
             if error.reason == "patch_settled":
                 self._settled.add((change.property, change.source_id))
-            refused = ("patch" if bound is not None and bound.tag == PATCH else "property", error.reason)
-            self._refused[refused] = self._refused.get(refused, 0) + 1
-            return
+            self._refused["patch" if bound is not None and bound.tag == PATCH else "property", error.reason] += 1
+        else:
+            self._count(change)
+
+    def _apply(self, bound: BoundOperator, change: Change) -> None:
+        tag, operator = bound
+        known_tag, before = self._properties.get(change.property, (tag, None))
+        if known_tag != tag:
+            raise RefusedChangeError("operator_changed")
+        if operator is None:
+            raise RefusedChangeError("operator_unavailable")
+        after = self._changed(operator, before, change)
+        if after is None:
+            self._properties.pop(change.property, None)
+        else:
+            self._properties[change.property] = [tag, after]
+
+    def _changed(self, operator: Operator, before: State | None, change: Change) -> State | None:
+        """The operator's state after a change."""
+        name = change.property, change.source_id
+        if change.op in ("touch", "release"):
+            return _aged(operator, before, change)
+        if change.op == "retract":
+            # A review of trust, or an erasure, applies what stays again.
+            is_gone = self._is_removal and name not in self._applied
+            return operator.remove(before, self._operand(change)) if is_gone else operator.retract(before, self._operand(change))
+        if name in self._settled:
+            # Its old form is in the text and cannot be retracted. The new one would put the old fact after newer ones.
+            raise RefusedChangeError("patch_settled")
+        return operator.apply(before, self._operand(change))
+
+    def _operand(self, change: Change) -> Operand:
+        time, offset = microseconds_of(change.event_time), offset_of(change.event_time)
+        return Operand(
+            value=change.value,
+            time=time,
+            source_id=change.source_id,
+            newest=time if self._last_time is None else self._last_time,
+            source=source_without_copy(self._contribution.source),
+            position=self._contribution.position,
+            order=change.order,
+            work=self._retraction_work if change.op == "retract" else self._work,
+            offset=offset,
+            newest_local=time + offset if self._newest_local is None else self._newest_local,
+        )
+
+    def _count(self, change: Change) -> None:
+        """Counts an applied or retracted change among the live ones."""
         times = _times(change)
         self._live += times
         if change.extractor:
@@ -228,47 +266,9 @@ class _Update:
         if change.unsupported:
             self._unsupported = max(0, self._unsupported + times)
         if change.op == "apply":
+            time = microseconds_of(change.event_time)
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))
-
-    def _change(self, bound: BoundOperator, change: Change, time: int) -> None:
-        tag, operator = bound
-        known_tag, before = self._properties.get(change.property, (tag, None))
-        if known_tag != tag:
-            raise RefusedChangeError("operator_changed")
-        if operator is None:
-            raise RefusedChangeError("operator_unavailable")
-        newest = time if self._last_time is None else self._last_time
-        work = self._retraction_work if change.op == "retract" else self._work
-        offset = offset_of(change.event_time)
-        operand = Operand(
-            change.value,
-            time,
-            change.source_id,
-            newest,
-            source_without_copy(self._source),
-            self._position,
-            change.order,
-            work,
-            offset=offset,
-            newest_local=time + offset if self._newest_local is None else self._newest_local,
-        )
-        if change.op in ("touch", "release"):
-            after = _aged(operator, before, change, time)
-        elif change.op == "retract":
-            # A review of trust, or an erasure, applies what stays again.
-            is_gone = self._is_removal and (change.property, change.source_id) not in self._applied
-            after = operator.remove(before, operand) if is_gone else operator.retract(before, operand)
-        elif (change.property, change.source_id) in self._settled:
-            # The patch that this one replaces is merged into the base and cannot be retracted. Applying this one would put the old fact
-            # after newer ones.
-            raise RefusedChangeError("patch_settled")
-        else:
-            after = operator.apply(before, operand)
-        if after is None:
-            self._properties.pop(change.property, None)
-        else:
-            self._properties[change.property] = [tag, after]
 
     def _without_what_aged(self) -> dict[str, list[Any]]:
         """All properties, pruned of parts that are too old to count, even if this contribution does not change them."""
@@ -276,8 +276,7 @@ class _Update:
             return self._properties
         remaining: dict[str, list[Any]] = {}
         for name, (tag, state) in self._properties.items():
-            each = self._type.property(name)
-            bound = bound_operator(each, self._type) if each else None
+            bound = bound_operator(self._type, name)
             operator = bound.operator if bound is not None and bound.tag == tag else None
             young = state if operator is None else operator.prune(state, self._last_time, self._newest_local)
             if young is not None:
@@ -294,11 +293,16 @@ class _Update:
         return [[-time, message_id] for time, message_id in ordered[:MAX_MESSAGE_IDS]]
 
 
-def _aged(operator: Operator, state: State | None, change: Change, time: int) -> State | None:
+def _latest(times: Iterable[int], known: int | None) -> int | None:
+    return max([*times, *([] if known is None else [known])], default=None)
+
+
+def _aged(operator: Operator, state: State | None, change: Change) -> State | None:
     if not isinstance(operator, AgingOperator):
         raise RefusedChangeError("not_aging")
     if state is None:
         return None
+    time = microseconds_of(change.event_time)
     return operator.touch(state, change.source_id, time) if change.op == "touch" else operator.release(state, change.source_id, time)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from memory.records import Contribution
 from memory.schema.model import EntityProperty, EntityType, MemorySchema
 from operators.entities.entity_state import EntityState
-from operators.registry import bound_operator
+from operators.registry import bind
 
 
 def has_former_fields(state: EntityState, entity_type: EntityType) -> bool:
@@ -30,7 +30,7 @@ def with_former_fields(
     found: list[EntityProperty] = []
     for each_type in former:
         for former_field in each_type.properties:
-            bound = bound_operator(former_field, entity_type) if former_field.name in missing else None
+            bound = bind(former_field, entity_type) if former_field.name in missing else None
             if bound is not None and bound.tag == state.properties[former_field.name][0]:
                 found.append(former_field)
                 missing.discard(former_field.name)

@@ -1,20 +1,20 @@
 """The state of an entity as its history is walked through: merged texts are kept short on the way, as they are live. Pure."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
 from memory.records import Contribution, Merged
 from memory.schema.model import EntityType
 from memory.times import microseconds_of, offset_of
+from operators.applied_positions import merged_sources, source_without_copy
 from operators.entities.apply import apply_contribution
-from operators.entities.entity_state import EntityState, merged_sources, source_without_copy
+from operators.entities.entity_state import EntityState, current_states
 from operators.errors import RefusedChangeError
 from operators.llm.llm_operator import Moment
 from operators.llm.merged_text import MergedText
 from operators.llm.merging import apply_outcome
 from operators.operator import Operand, State
-from operators.registry import bound_operators
+from operators.registry import bound_operator
 
 
 class WalkedState:
@@ -44,8 +44,8 @@ class WalkedState:
         self.state = _shortened(self.state, entity_type)
 
     def _adopted(self, merged: Merged, entity_type: EntityType, generation: str) -> EntityState:
-        operator = next((each for name, _, each in _merging(entity_type) if name == merged.property), None)
-        if operator is None or self.state is None:
+        bound = bound_operator(entity_type, merged.property)
+        if bound is None or not isinstance(bound.operator, MergedText) or self.state is None:
             return apply_outcome(self.state, merged, entity_type, generation).state
         known = {name: each for name, each in self.state.properties.items() if name != merged.property}
         if self._first is not None and merged.property in self._first.properties:
@@ -54,7 +54,7 @@ class WalkedState:
         if not adopted.changed:
             return self.state
         tag, inner = adopted.state.properties[merged.property]
-        properties = {**known, merged.property: [tag, self._behind(inner, merged.property, operator)]}
+        properties = {**known, merged.property: [tag, self._behind(inner, merged.property, bound.operator)]}
         return replace(adopted.state, properties=properties)
 
     def _behind(self, inner: State, name: str, operator: MergedText) -> State:
@@ -75,14 +75,7 @@ class WalkedState:
 def _shortened(state: EntityState, entity_type: EntityType) -> EntityState:
     properties = dict(state.properties)
     moment = Moment(sources=merged_sources(state.sources), newest=state.last_time or 0, has_llm=False)
-    for name, tag, operator in _merging(entity_type):
-        known_tag, inner = properties.get(name, (None, None))
-        if known_tag == tag:
-            properties[name] = [tag, operator.plan_questions(inner, moment).state]
-    return replace(state, properties=properties)
-
-
-def _merging(entity_type: EntityType) -> Iterator[tuple[str, str, MergedText]]:
-    for name, bound in bound_operators(entity_type):
+    for name, bound, inner in current_states(state, entity_type):
         if isinstance(bound.operator, MergedText):
-            yield name, bound.tag, bound.operator
+            properties[name] = [bound.tag, bound.operator.plan_questions(inner, moment).state]
+    return replace(state, properties=properties)

@@ -12,7 +12,7 @@ from memory.records import Link, Memory, WrittenText
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
 from memory.times import time_of_microseconds
-from operators.entities.entity_state import EntityState
+from operators.entities.entity_state import EntityState, current_states
 from operators.errors import EntityStateError
 from operators.llm.llm_operator import LLMOperator
 from operators.operator import State, UnknownValue, Value
@@ -139,10 +139,8 @@ def _linked(state: EntityState, entity_type: EntityType, tenant: str, key: str) 
     """The links of an entity's memory, and how its operators show it."""
     links: list[Link] = []
     note: Note | None = None
-    for name, (tag, inner) in sorted(state.properties.items()):
-        each = entity_type.property(name)
-        bound = bound_operator(each, entity_type) if each else None
-        if bound is not None and bound.tag == tag and isinstance(bound.operator, LinkedOperator):
+    for name, bound, inner in sorted(current_states(state, entity_type), key=lambda each: each[0]):
+        if isinstance(bound.operator, LinkedOperator):
             links.extend(bound.operator.links(inner, Owner(name, entity_type, tenant, key, state.generation)))
             note = note or bound.operator.note(inner)
     return sorted(links, key=lambda each: (-each.score, each.id)), note
@@ -164,7 +162,7 @@ def _known(values: Mapping[str, Value]) -> dict[str, JsonValue]:
 
 def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> Value:
     """The value of one property; None if it has none, ``UNKNOWN`` if the entity must be rebuilt from the log first."""
-    bound = bound_operator(each, entity_type)
+    bound = bound_operator(entity_type, each.name)
     if bound is None or bound.operator is None or each.name not in state.properties:
         return None
     tag, inner = state.properties[each.name]
@@ -180,25 +178,20 @@ def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty)
 def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, Value]) -> dict[str, WrittenText]:
     """The origin of each known merged text, and of each empty one that agents have edited."""
     texts = {}
-    for name, value in values.items():
-        bound = bound_operator(entity_type.by_name[name], entity_type)
-        tag, inner = state.properties.get(name, (None, None))
-        if bound is not None and bound.tag == tag and isinstance(bound.operator, LLMOperator):
-            written = bound.operator.written(inner)
-            if written is not None and (isinstance(value, str) or written.edits):
-                texts[name] = written
+    for name, bound, inner in current_states(state, entity_type):
+        written = bound.operator.written(inner) if isinstance(bound.operator, LLMOperator) else None
+        if written is not None and (isinstance(values.get(name), str) or written.edits):
+            texts[name] = written
     return texts
 
 
 def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, JsonValue]) -> dict[str, list[date]]:
     """The days, in their users' zones, since which the lines of known texts hold that patches edit."""
-    found = {}
-    for name in known:
-        bound = bound_operator(entity_type.by_name[name], entity_type)
-        if bound is not None and isinstance(bound.operator, PatchedText):
-            times = bound.operator.since(state.properties[name][1])
-            found[name] = [time_of_microseconds(each).date() for each in times]
-    return found
+    return {
+        name: [time_of_microseconds(each).date() for each in bound.operator.since(inner)]
+        for name, bound, inner in current_states(state, entity_type)
+        if name in known and isinstance(bound.operator, PatchedText)
+    }
 
 
 def _remarks(entity_type: EntityType, values: Mapping[str, Value], written: Mapping[str, WrittenText]) -> dict[str, str]:

@@ -306,7 +306,7 @@ def _left_out_reason(patch: EntityPatch, extraction: Extraction, schema: MemoryS
 
 
 def key_of_patch(patch: EntityPatch, schema: MemorySchema) -> str:
-    """The key of the entity that a patch reaches: the log has some that were made before keys were spelled alike.
+    """The key of the entity that a patch reaches, spelled as events spell it: an extractor may write a number differently.
 
     Args:
         patch: One that names a key.

@@ -4,7 +4,7 @@ from typing import Any
 
 from memory.schema.model import EntityType
 from operators.aging import AgingOperator
-from operators.entities.entity_state import EntityState
+from operators.entities.entity_state import EntityState, current_states
 from operators.registry import bound_operators
 
 
@@ -27,9 +27,5 @@ def ages(entity_type: EntityType) -> bool:
 
 def aging_properties(state: EntityState, entity_type: EntityType) -> list[tuple[str, AgingOperator, Any]]:
     """The properties that change as event time advances, with their operators and states."""
-    found = []
-    for name, bound in sorted(bound_operators(entity_type)):
-        tag, inner = state.properties.get(name, (None, None))
-        if bound.tag == tag and isinstance(bound.operator, AgingOperator):
-            found.append((name, bound.operator, inner))
-    return found
+    current = sorted(current_states(state, entity_type), key=lambda each: each[0])
+    return [(name, bound.operator, inner) for name, bound, inner in current if isinstance(bound.operator, AgingOperator)]

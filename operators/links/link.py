@@ -27,7 +27,7 @@ from memory.records import Link, Lookup, NotePlace, NoteRef, NoteUpdate
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.texts.terms import words_of
 from memory.times import time_of_microseconds
-from operators.entities.entity_state import covers, joined, source_without_copy
+from operators.applied_positions import covers, joined, source_without_copy
 from operators.errors import RefusedChangeError
 from operators.links.link_prompt import Decision, PromptNote, link_prompt, read_link_answer, read_reconcile_answer, reconcile_prompt
 from operators.links.link_updates import Neighbour, neighbour_of, note_digest, note_text, updates_of_decision

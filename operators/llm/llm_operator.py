@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from memory.records import Lookup, NoteUpdate, WrittenText
-from operators.entities.entity_state import Sources, is_beyond, joined
+from operators.applied_positions import Sources, is_beyond, joined
 from operators.operator import Operator, State
 
 RULE: Final = "rule"

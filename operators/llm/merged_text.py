@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from memory.records import WrittenText
 from memory.schema.operator_specs import OperatorSpec, built_in
-from operators.entities.entity_state import Sources, covers, joined
+from operators.applied_positions import Sources, covers, joined
 from operators.errors import RefusedChangeError
 from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled, is_news
 from operators.llm.merge_by_rule import Statement, bounded, flat, merge_by_rule

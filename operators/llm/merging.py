@@ -1,16 +1,17 @@
 """Questions of an entity's operators, and the outcomes applied to them. Pure: state in, state out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.records import Contribution, Dropped, Merged, MergeRequest, NoteUpdate
 from memory.schema.model import EntityType
+from operators.applied_positions import merged_sources
 from operators.entities.apply import Applied, latest_known
-from operators.entities.entity_state import EntityState, merged_sources
+from operators.entities.entity_state import EntityState, current_states
 from operators.llm.llm_operator import LLMOperator, Moment, Outcome, Question, Settled
 from operators.operator import State
-from operators.registry import bound_operators
+from operators.registry import bound_operator
 
 _Step = Callable[[LLMOperator, State, Moment], Settled]
 
@@ -77,9 +78,9 @@ def outcomes_of(state: EntityState, entity_type: EntityType) -> list[Merged]:
     """The outcomes that an entity uses, which the log keeps for a rebuild."""
     return [
         Merged(property=name, part=each.part, outcome=each.content)
-        for name, tag, operator in _asking(entity_type)
-        if state.properties.get(name, (None,))[0] == tag
-        for each in operator.outcomes(state.properties[name][1])
+        for name, bound, inner in current_states(state, entity_type)
+        if isinstance(bound.operator, LLMOperator)
+        for each in bound.operator.outcomes(inner)
     ]
 
 
@@ -106,10 +107,9 @@ def updates_of(state: EntityState, entity_type: EntityType, property_name: str) 
         entity_type: Its type.
         property_name: The property.
     """
-    for name, tag, operator in _asking(entity_type):
-        known_tag, inner = state.properties.get(name, (None, None))
-        if name == property_name and known_tag == tag:
-            return operator.updates(inner)
+    for name, bound, inner in current_states(state, entity_type):
+        if name == property_name and isinstance(bound.operator, LLMOperator):
+            return bound.operator.updates(inner)
     return ()
 
 
@@ -119,9 +119,8 @@ def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_ll
     dropped: list[tuple[str, str]] = []
     properties, version = dict(state.properties), state.version
     moment = Moment(sources=merged_sources(state.sources), newest=state.last_time or 0, has_llm=has_llm)
-    for name, tag, operator in _asking(entity_type):
-        known_tag, before = state.properties.get(name, (None, None))
-        if known_tag != tag:
+    for name, (tag, operator), before in current_states(state, entity_type):
+        if not isinstance(operator, LLMOperator):
             continue
         settled = step(operator, before, moment)
         if settled.state is before:
@@ -153,10 +152,10 @@ def apply_outcome(
         The result; unchanged, with the reason, if the outcome has nothing new, or the property has another operator by now.
     """
     state = state or EntityState(generation=generation)
-    asking = next((each for each in _asking(entity_type) if each[0] == merged.property), None)
-    if asking is None:
+    name = merged.property
+    tag, operator = bound_operator(entity_type, name) or (None, None)
+    if not isinstance(operator, LLMOperator):
         return _not_adopted(state, "unknown_property")
-    name, tag, operator = asking
     known_tag, before = state.properties.get(name, (tag, None))
     if known_tag != tag:
         return _not_adopted(state, "operator_changed")
@@ -166,13 +165,6 @@ def apply_outcome(
     version = state.version + operator.adopted(after) - (0 if before is None else operator.adopted(before))
     known = latest_known(state, recorded_at)
     return Applied(replace(state, properties={**state.properties, name: [tag, after]}, version=version, known=known), changed=True)
-
-
-def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, LLMOperator]]:
-    """The properties whose operators ask, each with its tag and operator."""
-    for name, bound in bound_operators(entity_type):
-        if isinstance(bound.operator, LLMOperator):
-            yield name, bound.tag, bound.operator
 
 
 def _not_adopted(state: EntityState, reason: str) -> Applied:

@@ -102,22 +102,13 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBu
     work = work or WorkBudget()
     if patch.search:
         work.spend(_EDIT_UNITS * (len(text) + len(patch.search) + len(patch.replace)))
-    replace, nearness = patch.replace, None
+    nearness: Nearness | None = None
     if patch.search is None:
-        new = replace
+        new = patch.replace
     elif patch.search:
-        span, replace = located(text, spellings(patch, value_type, work), patch.nearness, work)
-        if patch.nearness is None:
-            span = _only_place(text, span, work)
-        nearness = _nearness(text, span)
-        replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
-        new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
+        new, nearness = _with_replaced(text, patch, value_type, work)
     else:
-        replace = clean_replacement(replace, search="", text=text, value_type=value_type)
-        if not text or not (value_type == "string" or value_type.startswith("list")):
-            new = replace
-        else:
-            new = text if f"\n{replace}\n" in f"\n{text}\n" else f"{text}\n{replace}"
+        new = _with_added(text, patch.replace, value_type)
     if value_type != "string":
         new = text_of_value(value_of(new, value_type), value_type) if new.strip() else ""
     if len(new) > MAX_TEXT:
@@ -125,6 +116,24 @@ def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBu
     if new.strip() and value_of(new, value_type) is None:
         raise RefusedChangeError(f"not_{value_type}")
     return Edit(new, nearness)
+
+
+def _with_replaced(text: str, patch: Patch, value_type: ValueType, work: WorkBudget) -> tuple[str, Nearness]:
+    """The text with the patch's SEARCH replaced, and how near the replaced piece was to it."""
+    span, replace = located(text, spellings(patch, value_type, work), patch.nearness, work)
+    if patch.nearness is None:
+        span = _only_place(text, span, work)
+    replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
+    new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
+    return new, _nearness(text, span)
+
+
+def _with_added(text: str, added: str, value_type: ValueType) -> str:
+    """The text with a further line, unless it has that line; for a type with a single value, the new value."""
+    added = clean_replacement(added, search="", text=text, value_type=value_type)
+    if not text or not (value_type == "string" or value_type.startswith("list")):
+        return added
+    return text if f"\n{added}\n" in f"\n{text}\n" else f"{text}\n{added}"
 
 
 def _without_span(text: str, span: Span) -> str:

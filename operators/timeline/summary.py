@@ -5,17 +5,15 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
+from memory.texts.text import first_that_fit
 from memory.times import time_of_microseconds
-from operators.publishing import Owner
+from operators.publishing import BY_EXTRACT, Owner
 from operators.timeline.digest import Digest, Kept, Key, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.texts import Texts
 
-BY_EXTRACT: Final = "extract"
-"""Author of a summary that no model wrote: the most important events' own words."""
 MAX_MESSAGES: Final = 60
 MAX_SUMMARY: Final = 1500
 """Characters of a period's events in its summary, or of what a model makes of them."""
@@ -30,21 +28,18 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
         texts: The texts that a model wrote of the timeline's periods.
         owner: The timeline's property.
     """
-    property_name, entity_type, tenant, key, generation = owner
     named = present(digest)
     if not named:
         return None
-    values = entity_key_parts(key)
-    parts = dict(zip(entity_type.keys, values, strict=False))
+    values = entity_key_parts(owner.key)
     count = count_of(digest)
     text = texts.text_of(period, digest)
     by_model = texts.is_written(period, digest)
     is_asked = text is None and period.name in texts.asked
-    spaced = property_name.replace("_", " ")
+    spaced = owner.property_name.replace("_", " ")
     head = f"{spaced} of {', '.join(values)}, {period.level} {period.name} ({period.first_day} to {period.last_day})"
     properties: dict[str, JsonValue] = {
-        **dict(zip(entity_type.key_names, values, strict=False)),
-        "timeline": property_name,
+        "timeline": owner.property_name,
         "period": period.name,
         "from": period.first_day.isoformat(),
         "to": period.last_day.isoformat(),
@@ -52,23 +47,16 @@ def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memor
         "events": [str(event_id) for (_, _, event_id, *_), _, _, _ in named],
         "written_by": text["by"] if text is not None and by_model else BY_EXTRACT,
     }
-    return Memory(
-        id=summary_id(tenant, entity_type.name, key, property_name, period.name, generation),
-        tenant=tenant,
-        user=parts.get("user"),
-        kind="summary",
-        type=entity_type.name,
+    return owner.summary(
+        period.name,
         content=f"{head}: {text['text'] if text is not None and by_model else _extract(named)}",
         properties=properties,
         keywords=list(dict.fromkeys(values)),
         importance=max(-rank for (rank, *_), _, _, _ in named) / 1000,
         event_time=max(_moment_of(key) for key, _, _, _ in named),
-        session=parts.get("session"),
-        entity_key=key,
         message_ids=list(dict.fromkeys(each for _, _, message_ids, _ in named for each in message_ids))[:MAX_MESSAGES],
-        generation=generation,
         version=2 * count + (text is not None),
-        written={property_name: WrittenText(by=BY_EXTRACT, pending=len(named))} if is_asked else None,
+        written=WrittenText(by=BY_EXTRACT, pending=len(named)) if is_asked else None,
     )
 
 
@@ -81,11 +69,7 @@ def _moment_of(key: Key) -> datetime:
 
 def _extract(named: list[Kept]) -> str:
     """The most important events' own words, in the order of time."""
-    shown: list[tuple[int, str, str]] = []
-    length = 0
-    for (_, time, event_id, *_), text, _, _ in named:
-        length += len(text)
-        if shown and length > MAX_SUMMARY:
-            break
-        shown.append((time, event_id, text))
+    shown = first_that_fit(
+        ((time, event_id, text) for (_, time, event_id, *_), text, _, _ in named), lambda each: len(each[2]), MAX_SUMMARY
+    )
     return "; ".join(text.rstrip(".; ") for _, _, text in sorted(shown))

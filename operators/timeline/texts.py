@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from operators.entities.entity_state import last_positions, reaches
+from operators.applied_positions import last_positions, reaches
 from operators.llm.llm_operator import Moment
 from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period

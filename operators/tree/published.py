@@ -9,17 +9,13 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from memory.ids import summary_id
-from memory.keys import entity_key_parts
 from memory.records import Memory, WrittenText
-from memory.texts.text import shortened
+from memory.texts.text import first_that_fit, shortened
 from memory.times import time_of_microseconds
-from operators.publishing import Owner
+from operators.publishing import BY_EXTRACT, Owner
 from operators.tree.nodes import ROOT, NodeEvent, Nodes, above, below
 from operators.tree.texts import Texts
 
-BY_EXTRACT: Final = "extract"
-"""Author of a summary that no model wrote: the most important events' own words."""
 MAX_EXTRACT: Final = 600
 """Characters of an extract."""
 MAX_LEAVES: Final = 60
@@ -39,13 +35,8 @@ def extract(events: Sequence[NodeEvent], most: int = MAX_EXTRACT) -> str:
         events: The events.
         most: Characters of the extract, unless a single event is longer.
     """
-    shown: list[NodeEvent] = []
-    length = 0
-    for event in sorted((each for each in events if each["text"]), key=lambda each: (-each["rank"], -each["time"], each["id"])):
-        length += len(event["text"])
-        if shown and length > most:
-            break
-        shown.append(event)
+    ranked = sorted((each for each in events if each["text"]), key=lambda each: (-each["rank"], -each["time"], each["id"]))
+    shown = first_that_fit(ranked, lambda each: len(each["text"]), most)
     shown.sort(key=lambda each: (each["time"], each["id"]))
     has_days = len({_day_of(each) for each in shown}) > 1
     return "; ".join(f"{f'{_day_of(each)} ' if has_days else ''}{each['text'].rstrip('.; ')}" for each in shown)
@@ -97,44 +88,38 @@ def node_memory(nodes: Nodes, key: str, texts: Texts, owner: Owner, children: Ma
         return None
     node, text = nodes[key], texts.text_of(key, nodes[key])
     is_by_model = text is not None and bool(text["text"])
-    property_name, entity_type, tenant, entity_key, generation = owner
-    values = entity_key_parts(entity_key)
-    parts = dict(zip(entity_type.keys, values, strict=False))
     own = [*node["events"], *(event for each in children.get(key, ()) if not is_published(nodes, each) for event in nodes[each]["events"])]
     newest = max(events, key=lambda each: (each["time"], each["id"]))
     properties: dict[str, JsonValue] = {
-        **dict(zip(entity_type.key_names, values, strict=False)),
-        "tree": property_name,
+        "tree": owner.property_name,
         "node": key,
         "leaves": list[JsonValue](each["id"] for each in _newest_first(own))[:MAX_LEAVES],
         "event_count": node["count"],
         "written_by": text["by"] if text is not None and is_by_model else BY_EXTRACT,
     }
-    return Memory(
-        id=node_id(key, owner),
-        tenant=tenant,
-        user=parts.get("user"),
-        kind="summary",
-        type=entity_type.name,
-        content=(text["text"] if text is not None and is_by_model else extract(extracted_events(nodes, key, children)))
-        or property_name.replace("_", " "),
+    extracted = text["text"] if text is not None and is_by_model else extract(extracted_events(nodes, key, children))
+    is_asked = text is None and key in texts.asked
+    return owner.summary(
+        _name_of(key),
+        content=extracted or owner.property_name.replace("_", " "),
         properties=properties,
         importance=max(each["rank"] for each in events) / 1000,
         event_time=_moment_of(newest),
-        session=parts.get("session"),
-        entity_key=entity_key,
         message_ids=list(dict.fromkeys(each for event in _newest_first(events) for each in event["messages"]))[:MAX_LEAVES],
-        generation=generation,
         version=2 * node["count"] + (text is not None),
         parent=None if node["parent"] == ROOT else node_id(node["parent"], owner),
         depth=sum(1 for _ in above(nodes, key)),
-        written={property_name: WrittenText(by=BY_EXTRACT, pending=node["count"])} if text is None and key in texts.asked else None,
+        written=WrittenText(by=BY_EXTRACT, pending=node["count"]) if is_asked else None,
     )
 
 
 def node_id(key: str, owner: Owner) -> str:
     """The id of a node's memory."""
-    return summary_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, f"node {key}", owner.generation)
+    return owner.summary_id(_name_of(key))
+
+
+def _name_of(key: str) -> str:
+    return f"node {key}"
 
 
 def _newest_first(events: Sequence[NodeEvent]) -> list[NodeEvent]:

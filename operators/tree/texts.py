@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from operators.entities.entity_state import last_positions, reaches
+from operators.applied_positions import last_positions, reaches
 from operators.llm.llm_operator import Moment
 from operators.tree.nodes import Node, Nodes, above
 

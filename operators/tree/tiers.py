@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Final, TypedDict, cast
 import numpy as np
 from pydantic import JsonValue
 
-from memory.ids import summary_id
 from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
@@ -185,31 +184,21 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
         return {key: found[key] for key in found if key not in set(ranked[:beyond])}
 
     def _memory(self, key: str, segment: Segment, events: Sequence[NodeEvent], owner: Owner, tier: str) -> Memory:
-        values = entity_key_parts(owner.key)
-        parts = dict(zip(owner.entity_type.keys, values, strict=False))
         newest_first = sorted(events, key=lambda each: (-each["time"], each["id"]))
         properties: dict[str, JsonValue] = {
-            **dict(zip(owner.entity_type.key_names, values, strict=False)),
             "tier": tier,
             "visits": segment["visits"],
             "heat": round(self._heat(segment, segment["last"]), 2),
             "events": [each["id"] for each in newest_first],
         }
-        return Memory(
-            id=summary_id(owner.tenant, owner.entity_type.name, owner.key, owner.property_name, f"segment {key}", owner.generation),
-            tenant=owner.tenant,
-            user=parts.get("user"),
-            kind="summary",
-            type=owner.entity_type.name,
+        return owner.summary(
+            f"segment {key}",
             content=events[0]["text"] if len(events) == 1 else extract(brief(events)),
             properties=properties,
-            keywords=list(dict.fromkeys(values)),
+            keywords=list(dict.fromkeys(entity_key_parts(owner.key))),
             importance=max(each["rank"] for each in events) / 1000,
             event_time=time_of_microseconds(newest_first[0]["time"]),
-            session=parts.get("session"),
-            entity_key=owner.key,
             message_ids=list(dict.fromkeys(name for each in newest_first for name in each["messages"]))[:MAX_MESSAGES],
-            generation=owner.generation,
             version=2 * len(events) + segment["visits"],
         )
 

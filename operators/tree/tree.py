@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.texts.text import shortened
-from operators.entities.entity_state import last_positions
+from operators.applied_positions import last_positions
 from operators.errors import RefusedChangeError
 from operators.llm.llm_json import read_summary_answer
 from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled

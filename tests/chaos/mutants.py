@@ -41,6 +41,7 @@ CLOSED_WINDOWS: Final = "streams/stages/sessions/closed_windows.py"
 SHARED_WINDOWS: Final = "extraction/shared_windows.py"
 EXTRACTION: Final = "streams/stages/extraction/handler.py"
 ENTITIES: Final = "streams/stages/entities/handler.py"
+ENTITY_ERASING: Final = "streams/stages/entities/erasing.py"
 ERASING: Final = "streams/stages/events/erasing.py"
 PUBLISHED: Final = "streams/operations/erasure/published.py"
 VERIFICATION: Final = "streams/operations/erasure/verification.py"
@@ -673,9 +674,7 @@ MUTANTS: Final = (
         (TEST_TAIL,),
     ),
     # What a repetition must not change.
-    Mutant(
-        "every position admitted", "operators/entities/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)
-    ),
+    Mutant("every position admitted", "operators/applied_positions.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
     Mutant(
         "correction forgotten",
         CORRECTING,
@@ -845,7 +844,7 @@ MUTANTS: Final = (
         "return extracted",
         (TEST_ERASED_WINDOWS,),
     ),
-    Mutant("erased extraction handled", EVENTS, "elif self._is_erased(record):", "elif False:", (TEST_ERASING,)),
+    Mutant("erased extraction handled", EVENTS, "if self._is_erased(record):", "if False:", (TEST_ERASING,)),
     Mutant(
         "erased window kept in the ledger",
         ERASING,
@@ -862,8 +861,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "published memories that an entity's state lacks stay",
-        ENTITIES,
-        "self._eraser.drop_memories(batch, record, contribution, known=())",
+        ENTITY_ERASING,
+        "self._drop_memories(batch, record, erasure, known=())",
         "pass",
         (TEST_ERASED_ENTITIES,),
     ),
@@ -897,8 +896,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "own entity of an erased user kept",
-        ENTITIES,
-        "            batch.state.delete(row_key(contribution), position=record.offset)\n",
+        ENTITY_ERASING,
+        "        batch.state.delete(row_key(erasure), position=record.offset)\n",
         "",
         (TEST_ERASED_ENTITIES,),
     ),
@@ -911,17 +910,17 @@ MUTANTS: Final = (
     ),
     Mutant(
         "history of an erased entity kept",
-        ENTITIES,
-        "contribution.entity_key\n        self._eraser.drop_history(batch, record, contribution, before)",
-        "contribution.entity_key",
+        ENTITY_ERASING,
+        "        self._drop_history(batch, record, erasure, state)\n",
+        "",
         (TEST_ERASED_ENTITIES,),
     ),
-    Mutant("outputs of an erasure name the user", "streams/stages/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant("outputs of an erasure name the user", ENTITY_ERASING, '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
     Mutant(
         "outputs of an erasure taken for an erasure",
-        "streams/stages/entities/erasing.py",
-        '"cause": "extraction", ',
-        "",
+        ENTITY_ERASING,
+        '"user": None, "cause": "extraction", ',
+        '"user": None, ',
         (TEST_ERASED_ENTITIES,),
     ),
     Mutant(
@@ -971,7 +970,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "emptied entity forgets its erasures",
-        ENTITIES,
+        ENTITY_ERASING,
         "        if state.erasures:\n",
         "        if False:\n",
         ("tests/streams/stages/entities/test_retained_entities.py",),

@@ -10,7 +10,7 @@ from loadtest.answers import summary_of
 from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Memory
-from operators.timeline.summary import BY_EXTRACT
+from operators.publishing import BY_EXTRACT
 from operators.timeline.texts import MIN_EVENTS
 from tests.chaos.memory_oracle import ExpectedMemory, stated_events
 from tests.chaos.schema import STORY, TIMELINE

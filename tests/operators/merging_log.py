@@ -96,7 +96,7 @@ class MergedEntity:
 
     @property
     def operator(self) -> LLMOperator:
-        driver = bound_operator(self.kind.by_name[STORY], self.kind)
+        driver = bound_operator(self.kind, STORY)
         assert driver is not None
         assert isinstance(driver.operator, LLMOperator)
         return driver.operator

@@ -195,8 +195,7 @@ def test_a_merged_text_names_the_users_day() -> None:
     runner = person()
     state = applied(runner, change("e1", local("2024-05-12T20:00", AUCKLAND), "summary", "Ann ran"))
     assert shown(state, runner).properties["summary"] == "2024-05-13: Ann ran"
-    each = runner.property("summary")
-    driver = None if each is None else bound_operator(each, runner)
+    driver = bound_operator(runner, "summary")
     assert driver is not None
     assert isinstance(driver.operator, MergedText)
     assert merge_by_rule("", [Statement(0, "Ann ran", offset=-3_600_000_000)], limit=200) == "1969-12-31: Ann ran"

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from memory.messages.extraction_view import is_export_placeholder
+from memory.messages.export_placeholders import is_export_placeholder
 from varve.errors import ImportFileError
 from varve.imports.files import ExportFile
 from varve.imports.messages import NO_TEXT, DateOrder, Found, ImportOptions, Skipped

@@ -11,7 +11,7 @@ import orjson
 from control.documents import SchemaRef
 from control.tenants import TenantDirectory
 from memory.errors import KeyFormatError, VarveError
-from memory.headers import CORRECTION, ERASURE, EVOLUTION, EXPIRY, RETRACTION, TICK, TOUCHES, TRUST_REVIEW, kind_of
+from memory.headers import CORRECTION, ERASURE, RETRACTION, TICK, TRUST_REVIEW, kind_of
 from memory.ids import entity_id
 from memory.records import (
     Change,
@@ -21,12 +21,10 @@ from memory.records import (
     ErasedEntity,
     ErasedWindow,
     ErasureCommand,
-    Evolution,
-    Expiry,
     Extraction,
-    Touches,
 )
 from memory.schema.model import MemorySchema
+from memory.topic_records import read_extractions_record, windows_named
 from operators.entities.apply import MAX_MESSAGE_IDS
 from operators.entities.entity_keys import belongs_to_user
 from operators.entities.routing import contributions_of, key_of_patch
@@ -176,7 +174,7 @@ class UserTrace:
         """Whether a later record is about data of this trace, and not about newer messages of the user."""
         kind = kind_of(headers)
         try:
-            return kind in _REMOVED or bool(_windows_named(kind, value) & self._window_ids)
+            return kind in _REMOVED or not self._window_ids.isdisjoint(windows_named(read_extractions_record(kind, value)))
         except VarveError:
             return False
 
@@ -286,18 +284,6 @@ class UserTrace:
         if not revision:
             return self._tenants.schema_of(self.tenant, generation)
         return self._tenants.schema(SchemaRef(name=name, revision=revision))
-
-
-def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
-    if kind is None:
-        return {Extraction.from_json(value).window_id}
-    if kind == TOUCHES:
-        return {each.window_id for each in Touches.from_json(value).events}
-    if kind == EVOLUTION:
-        return {each.window_id for update in Evolution.from_json(value).updates for each in (update.owner, update.target)}
-    if kind == EXPIRY:
-        return {each.window_id for each in Expiry.from_json(value).events}
-    return set()
 
 
 def _parts(items: Iterable[tuple[_T, int]], most: int, most_bytes: int) -> Iterator[list[_T]]:

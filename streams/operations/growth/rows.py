@@ -8,7 +8,8 @@ from typing import Any, Final
 import orjson
 
 from memory.keys import decode_key, encode_key
-from operators.entities.entity_state import COPIED, from_bytes, grown_sources, source_without_copy, to_bytes
+from operators.applied_positions import COPIED, grown_sources, source_without_copy
+from operators.entities.entity_state import from_bytes, to_bytes
 from streams.stages.entities.codec import EntityCodec, TimerRow
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec

@@ -4,7 +4,7 @@ Of several extractions of a window the events stage publishes the newest: retent
 superseded ones. A window without results is removed whole, with all records that only name it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,23 +16,19 @@ from memory.errors import KeyFormatError, VarveError
 from memory.headers import (
     CORRECTION,
     ERASURE,
-    EVOLUTION,
-    EXPIRY,
     GENERATION_DROP,
     RETENTION,
-    RETRACTION,
     TICK,
-    TOUCHES,
     TRUST,
-    TRUST_REVIEW,
     kind_of,
     origin_of,
     place_of,
 )
 from memory.keys import decode_key
 from memory.positions import LogPosition
-from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches, TrustReview
+from memory.records import Contribution, Correction, Extraction
 from memory.retention import OTHERS, is_due, is_older, without_old_results
+from memory.topic_records import read_extractions_record, windows_named
 from runtime.tracing import Headers
 from streams.operations.retention.tenants import EntityTypes, TenantRetention
 
@@ -266,31 +262,10 @@ class DependentRecords:
                 return OTHERS in tenant.limits and oldest is not None and Contribution.from_json(record.value).time < oldest
             if kind == CORRECTION and _is_old_correction(Correction.from_json(record.value), tenant):
                 return True
-            windows = set(windows_named(kind, record.value))
+            windows = windows_named(read_extractions_record(kind, record.value))
             is_old = tenant.oldest is not None and record.appended_at < tenant.oldest
             return bool(windows) and not windows & self._windows_with_results and (is_old or windows <= self._emptied)
         return False
-
-
-def windows_named(kind: bytes, value: bytes) -> Iterator[str]:
-    """The windows that a record of a kind names.
-
-    Raises:
-        RecordError: If it cannot be read.
-    """
-    if kind == CORRECTION:
-        event = Correction.from_json(value).event
-        yield from () if event is None else (event.window_id,)
-    elif kind == TOUCHES:
-        yield from (each.window_id for each in Touches.from_json(value).events)
-    elif kind == EXPIRY:
-        yield from (each.window_id for each in Expiry.from_json(value).events)
-    elif kind == EVOLUTION:
-        yield from (each.window_id for update in Evolution.from_json(value).updates for each in (update.owner, update.target))
-    elif kind == RETRACTION:
-        yield MessageRetraction.from_json(value).window_id
-    elif kind == TRUST_REVIEW:
-        yield TrustReview.from_json(value).window_id
 
 
 def _is_old_correction(correction: Correction, tenant: TenantRetention) -> bool:

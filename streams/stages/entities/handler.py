@@ -4,44 +4,39 @@ If an operator needs a model, the stage sends a request, and the answer arrives 
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from control.tenants import TenantDirectory
-from memory.ids import entity_id
-from memory.keys import encode_key
 from memory.records import Contribution, Dropped
 from memory.schema.model import EntityType
-from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MERGES
+from memory.topics import EXTRACTIONS
 from operators.entities.apply import Applied, apply_contribution, skip, takes_long
 from operators.entities.entity_keys import belongs_to_user
-from operators.entities.entity_state import EntityState, emptied, has_forgotten, with_erasure, without_messages
-from operators.entities.render import published_memories, publishes, render
+from operators.entities.entity_state import EntityState, has_forgotten
+from operators.entities.render import publishes
 from operators.entities.ticks import ages
-from operators.llm.merging import apply_outcome, forget, is_in_use, merge_requests, outcomes_of, plan_questions
+from operators.llm.merging import apply_outcome, is_in_use, plan_questions
 from runtime.clocks import Clock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
-from runtime.redis.entity_view import EntityAsOf, EntityUpdate
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import PartitionState
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.errors import PoisonRecordError
-from streams.stages.entities.codec import EntityRow, outcome_key, row_key
+from streams.stages.entities.codec import EntityRow, row_key
 from streams.stages.entities.entity_types import EntityTypes
-from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased
+from streams.stages.entities.erasing import EntityEraser, anonymized, is_erased, without_removals
 from streams.stages.entities.evolution import emit_evolution
 from streams.stages.entities.history import HistoryPublisher
+from streams.stages.entities.publishing import EntityPublisher, recorded_at
 from streams.stages.entities.timelines import TimelinePublisher
 from streams.stages.entities.timers import EntityTimers
 from streams.stages.entities.view_writer import ViewWriter
-from streams.stages.feed import tombstone_record, upsert_record
 
-_PLAIN: Final[dict[str, object]] = {"cause": "extraction", "changes": [], "forgotten_messages": None}
-"""Fields of what an entity publishes after retention has removed something from it."""
 _CHANGES_AT_ONCE: Final = 20
 """Changes that take a few milliseconds: a patch takes up to half a millisecond even if it searches nothing."""
 
@@ -88,19 +83,16 @@ class EntitiesHandler(BatchHandler):
         clock: Clock,
         view: ViewWriter | None = None,
     ) -> None:
-        self._memories_topic = settings.topic(MEMORIES.name)
         self._extractions_topic = settings.topic(EXTRACTIONS.name)
-        self._merges_topic = settings.topic(MERGES.name)
-        self._merged_topic = settings.topic(MERGED.name)
         self._has_llm = settings.llm.base_url is not None
         self._tenants = tenants
         self._types = EntityTypes(tenants)
         self._metrics = metrics
-        self._view = view
         self._timers = EntityTimers(partition=partition, settings=settings, clock=clock)
         self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
         self._history = HistoryPublisher(settings=settings, metrics=metrics)
-        self._eraser = EntityEraser(settings)
+        self._publisher = EntityPublisher(settings=settings, types=self._types, history=self._history, view=view)
+        self._eraser = EntityEraser(settings=settings, types=self._types, publisher=self._publisher)
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
         """Sets the timers of the entities that change as event time passes."""
@@ -133,8 +125,8 @@ class EntitiesHandler(BatchHandler):
         await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, last in changed.items():
             self._plan_questions(batch, key, last)
-            self._publish(batch, key, last)
             state: EntityState = batch.state.get(key) or EntityState()
+            self._publisher.entity(batch, last.record, last.contribution, last.entity_type, state)
             if publishes(last.entity_type):
                 self._timelines.summaries(batch, last.record, last.contribution, last.entity_type, before=last.before, after=state)
             if ages(last.entity_type):
@@ -158,7 +150,7 @@ class EntitiesHandler(BatchHandler):
             if before is None:
                 return  # a replay: there is nothing to remove any more
             await self._reduce(batch, record, contribution, applied_type, before)
-            changed.note(key, _LastContribution(record, contribution.model_copy(update=_PLAIN), entity_type, before))
+            changed.note(key, _LastContribution(record, without_removals(contribution), entity_type, before))
             return
         if contribution.cause == "erasure":
             await self._erase(batch, record, contribution, applied_type, before)
@@ -183,19 +175,19 @@ class EntitiesHandler(BatchHandler):
     ) -> None:
         """Applies changes or a model's outcome; ``applied_type`` is the entity's type with the removed fields that are retracted."""
         if contribution.merged is not None:
-            recorded_at = _recorded_at(record, contribution)
-            applied = apply_outcome(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
+            known_since = recorded_at(record, contribution)
+            applied = apply_outcome(before, contribution.merged, entity_type, contribution.generation, recorded_at=known_since)
         else:
             applied = await _applied(before, contribution, applied_type)
             if ages(entity_type):
                 # Other contributions' times are in no timer, so a successor would know less than this worker.
-                self._timers.observe(contribution, batch.now, recorded_at=_recorded_at(record, contribution))
+                self._timers.observe(contribution, batch.now, recorded_at=recorded_at(record, contribution))
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(row_key(contribution), applied.state, position=record.offset)
             self._history.applied(batch, record, contribution, number=applied.step, before=before)
             if contribution.merged is not None and is_in_use(contribution.merged, applied.state, entity_type):
-                self._keep_outcome(batch, record, contribution)
+                self._publisher.keep_outcome(batch, record, contribution)
                 emit_evolution(batch, record, contribution, applied.state, entity_type, topic=self._extractions_topic)
         if applied.aged:
             self._timelines.expiries(batch, record, contribution, entity_type, applied)
@@ -208,77 +200,21 @@ class EntitiesHandler(BatchHandler):
         A replay has the erasure again, after contributions that came later: what the entity has since then stays.
         """
         is_own = belongs_to_user(entity_type, contribution.entity_key, contribution.user)
-        if before is not None and not is_own and has_forgotten(before, contribution):
-            return
-        batch.is_erasing = True
-        named = [(name, part) for name, part in contribution.forgotten_outcomes or ()]
-        if before is None:
-            self._eraser.drop_outcomes(batch, record, contribution, named)
-            self._eraser.drop_memories(batch, record, contribution, known=())
-            if not is_own:
-                nothing = EntityState(generation=contribution.generation)
-                batch.state.put(row_key(contribution), with_erasure(nothing, contribution), position=record.offset)
-            return
-        tenant, entity_key = contribution.tenant, contribution.entity_key
-        self._eraser.drop_history(batch, record, contribution, before)
-        whole_type = self._types.shown(before, contribution, entity_type)
-        published = published_memories(before, whole_type, tenant, entity_key).keys()
-        entity = entity_id(tenant, contribution.entity_type, entity_key, contribution.generation)
-        self._eraser.drop_memories(batch, record, contribution, known={entity, *published})
-        kept = list(dict.fromkeys((*((each.property, each.part or "-") for each in outcomes_of(before, whole_type)), *named)))
-        if is_own:
-            self._eraser.drop_outcomes(batch, record, contribution, kept)
-            batch.state.delete(row_key(contribution), position=record.offset)
-            return
-        retracted = await _applied(before, contribution, entity_type)
-        self._count(retracted.refused)
-        state = with_erasure(without_messages(retracted.state, contribution), contribution)
-        self._forget(batch, record, anonymized(contribution), entity_type, state, kept)
-
-    def _forget(
-        self,
-        batch: Batch,
-        record: ConsumedRecord,
-        contribution: Contribution,
-        entity_type: EntityType,
-        state: EntityState,
-        kept: Sequence[tuple[str, str]],
-    ) -> None:
-        """Stores an entity without the texts that a model wrote about what it has lost; ``kept`` names the texts that the log has."""
-        state = forget(state, entity_type, has_llm=self._has_llm).state
-        state = replace(state, forgotten_steps=state.steps)
-        batch.state.put(row_key(contribution), state, position=record.offset)
-        remaining = outcomes_of(state, entity_type)
-        dropped = set(kept) - {(each.property, each.part or "-") for each in remaining}
-        self._eraser.drop_outcomes(batch, record, contribution, sorted(dropped))
-        for merged in remaining:
-            # Publish it again: the log's version named what was removed, or was never adopted.
-            self._keep_outcome(batch, record, contribution.model_copy(update={"kind": "merged", "merged": merged}))
+        if before is None or is_own:
+            self._eraser.delete(batch, record, contribution, entity_type, before, is_own=is_own)
+        elif not has_forgotten(before, contribution):
+            retracted = await _applied(before, contribution, entity_type)
+            self._count(retracted.refused)
+            self._eraser.remove_user(batch, record, contribution, entity_type, before, after=retracted.state)
 
     async def _reduce(
         self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState
     ) -> None:
-        """Removes what retention takes from an entity, with the history, which quotes it. An entity without anything else is deleted.
-
-        If users were erased from it, only the places of its changes stay: a replay has the erasures again, after contributions that came
-        later, and must not remove these.
-        """
+        """Removes what retention takes from an entity."""
         applied = await _applied(before, contribution, entity_type)
-        if not applied.changed:
-            return  # it was applied before
-        self._count(applied.refused)
-        self._eraser.drop_history(batch, record, contribution, before)
-        whole_type = self._types.shown(before, contribution, entity_type)
-        kept = [(each.property, each.part or "-") for each in outcomes_of(before, whole_type)]
-        state, plain = without_messages(applied.state, contribution), contribution.model_copy(update=_PLAIN)
-        if not state.empty:
-            self._forget(batch, record, plain, entity_type, state, kept)
-            return
-        self._eraser.drop_outcomes(batch, record, plain, kept)
-        if state.erasures:
-            batch.state.put(row_key(contribution), emptied(state), position=record.offset)
-            return
-        batch.state.delete(row_key(contribution), position=record.offset)
+        if applied.changed:  # otherwise it was applied before
+            self._count(applied.refused)
+            self._eraser.reduce(batch, record, contribution, entity_type, before, after=applied.state)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
@@ -291,40 +227,7 @@ class EntitiesHandler(BatchHandler):
         if planned.state is state:
             return
         batch.state.put(key, planned.state, position=last.record.offset)
-        cause = last.contribution
-        target = encode_key(cause.tenant, cause.entity_type, cause.entity_key)
-        for request in merge_requests(planned, cause):
-            batch.emit(OutgoingRecord(self._merges_topic, target, request.to_json()), last.record)
-        for merged in planned.merged:
-            self._keep_outcome(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
-        for name, part in planned.dropped:
-            batch.emit(OutgoingRecord(self._merged_topic, outcome_key(cause, name, part), None), last.record)
-
-    def _keep_outcome(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
-        """Keeps an outcome that the entity has adopted, for a rebuild, in place of the previous one."""
-        merged = contribution.merged
-        if merged is None:
-            return
-        contribution = contribution.model_copy(update={"recorded_at": _recorded_at(record, contribution)})
-        key = outcome_key(contribution, merged.property, merged.part)
-        batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
-        self._history.adopted(batch, record, contribution)
-
-    def _publish(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
-        contribution, tenant = last.contribution, last.contribution.tenant
-        state: EntityState = batch.state.get(key) or EntityState()
-        if state.empty:
-            memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
-            batch.emit(tombstone_record(self._memories_topic, tenant, memory_id), last.record)
-            self._show(last.record, tenant, memory_id, EntityAsOf(state.version, None))
-            return
-        memory = render(state, self._types.shown(state, contribution, last.entity_type), tenant, contribution.entity_key)
-        batch.emit(upsert_record(self._memories_topic, memory), last.record)
-        self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
-
-    def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
-        if self._view is not None:
-            self._view.changed(EntityUpdate(tenant, memory_id, entity, record.partition, record.offset))
+        self._publisher.questions(batch, last.record, last.contribution, planned)
 
 
 async def _applied(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
@@ -332,8 +235,3 @@ async def _applied(state: EntityState | None, contribution: Contribution, entity
     if len(contribution.changes) > _CHANGES_AT_ONCE or takes_long(state, contribution, entity_type):
         return await asyncio.to_thread(apply_contribution, state, contribution, entity_type)
     return apply_contribution(state, contribution, entity_type)
-
-
-def _recorded_at(record: ConsumedRecord, contribution: Contribution) -> datetime:
-    """The time since when the statement of a contribution is known."""
-    return contribution.recorded_at or record.appended_at

@@ -8,8 +8,9 @@ from memory.records import Contribution, EventRef, Expiry
 from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MEMORIES
 from operators.aging import AgedEvent
+from operators.applied_positions import merged_sources
 from operators.entities.apply import Applied
-from operators.entities.entity_state import EntityState, merged_sources
+from operators.entities.entity_state import EntityState
 from operators.entities.render import published_changes
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics

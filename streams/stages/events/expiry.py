@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.operator_specs import operator_specs
-from operators.entities.entity_state import source_without_copy
+from operators.applied_positions import source_without_copy
 from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch

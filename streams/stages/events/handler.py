@@ -22,23 +22,10 @@ from memory.headers import (
     kind_of,
 )
 from memory.keys import decode_key, encode_key
-from memory.records import (
-    Contribution,
-    Correction,
-    ErasureCommand,
-    Evolution,
-    Expiry,
-    Extraction,
-    GenerationDrop,
-    MessageRetraction,
-    RetentionLimits,
-    Touches,
-    TrustReview,
-    TrustRules,
-)
-from memory.records.base import Record
+from memory.records import Extraction, GenerationDrop, TrustReview
 from memory.retention import Limits, reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
+from memory.topic_records import read_extractions_record
 from memory.topics import EXTRACTIONS, is_topic
 from memory.trust import WindowTrust
 from operators.entities.former_fields import former_part, present_part
@@ -70,8 +57,8 @@ from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.stages.events.trusting import TrustReviewer
 from streams.stages.tenancy import is_erased, schema_of_record, tenant_of
 
-_Handling = tuple[type[Record], Callable[[Batch, ConsumedRecord, Any], None]]
-"""The class of a record's value, and what handles it."""
+_Handle = Callable[[Batch, ConsumedRecord, Any], None]
+"""Handles a record, given its value as the class of its kind (:data:`memory.topic_records.KINDS`)."""
 
 
 class EventsHandler(BatchHandler):
@@ -97,21 +84,21 @@ class EventsHandler(BatchHandler):
         self._corrector = Corrector(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._retainer = Retainer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._reviewer = TrustReviewer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
-        self._of_tenants: Mapping[bytes | None, _Handling] = {
-            GENERATION_DROP: (GenerationDrop, self._drop),
-            RETENTION: (RetentionLimits, self._retainer.note),
-            TRUST: (TrustRules, self._reviewer.note),
-            ERASURE: (ErasureCommand, self._eraser.erase),
+        self._of_tenants: Mapping[bytes | None, _Handle] = {
+            GENERATION_DROP: self._drop,
+            RETENTION: self._retainer.note,
+            TRUST: self._reviewer.note,
+            ERASURE: self._eraser.erase,
         }
         """Commands about a tenant or an erasure, by the kind of the record: no erasure covers them."""
-        self._of_users: Mapping[bytes | None, _Handling] = {
-            TICK: (Contribution, self._expirer.tick),
-            TOUCHES: (Touches, self._expirer.touch),
-            EXPIRY: (Expiry, self._expirer.expire),
-            EVOLUTION: (Evolution, self._evolver.evolve),
-            RETRACTION: (MessageRetraction, self._retractor.retract),
-            TRUST_REVIEW: (TrustReview, self._review),
-            CORRECTION: (Correction, self._corrector.correct),
+        self._of_users: Mapping[bytes | None, _Handle] = {
+            TICK: self._expirer.tick,
+            TOUCHES: self._expirer.touch,
+            EXPIRY: self._expirer.expire,
+            EVOLUTION: self._evolver.evolve,
+            RETRACTION: self._retractor.retract,
+            TRUST_REVIEW: self._review,
+            CORRECTION: self._corrector.correct,
         }
         """Changes of a user's memories, by the kind of the record; a record of another kind is an extraction."""
 
@@ -123,15 +110,13 @@ class EventsHandler(BatchHandler):
         if record.value is None:
             return  # of a record that was erased
         kind = kind_of(record.headers)
-        command = self._of_tenants.get(kind)
-        if command is not None:
-            parsed, handle = command
-        elif self._is_erased(record):
-            self._metrics.records.labels("events", "erased_record").inc()
-            return
-        else:
-            parsed, handle = self._of_users.get(kind, (Extraction, self._extraction))
-        handle(batch, record, parsed.from_json(record.value))
+        handle = self._of_tenants.get(kind)
+        if handle is None:
+            if self._is_erased(record):
+                self._metrics.records.labels("events", "erased_record").inc()
+                return
+            handle = self._of_users.get(kind, self._extraction)
+        handle(batch, record, read_extractions_record(kind, record.value))
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
         try:

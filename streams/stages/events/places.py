@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memory.headers import place_of
 from memory.topics import EXTRACTIONS
-from operators.entities.entity_state import COPIED
+from operators.applied_positions import COPIED
 from streams.engine.records import ConsumedRecord
 
 

@@ -18,8 +18,8 @@ from memory.records import Extraction, Memory, Window
 from memory.records.wording import further_indexed_text, indexed_text
 from memory.retention import keeps_nothing, limits_at
 from memory.schema.model import MemorySchema
+from memory.sources import names_origins, with_sources
 from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
-from memory.trust import names_origins, with_sources
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.redaction.windows import redacted_window

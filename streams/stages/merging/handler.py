@@ -148,8 +148,7 @@ class MergingHandler:
     def _operator_of(self, request: MergeRequest) -> tuple[EntityType, LLMOperator]:
         schema = schema_of_record(self._tenants, request)
         entity_type = schema.entity_type(request.entity_type)
-        each = None if entity_type is None else entity_type.property(request.property)
-        bound = None if entity_type is None or each is None else bound_operator(each, entity_type)
+        bound = None if entity_type is None else bound_operator(entity_type, request.property)
         if entity_type is None or bound is None or not isinstance(bound.operator, LLMOperator):
             raise PoisonRecordError(
                 "unknown_property",

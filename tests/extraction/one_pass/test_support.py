@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from extraction.drafts import Draft, EventDraft
-from extraction.one_pass.support import with_support
+from extraction.one_pass.support import mark_unsupported
 from extraction.port import ExtractionContext
 from tests.extraction.windows import window_of
 
@@ -29,7 +29,7 @@ def is_supported(content: str, context: ExtractionContext | None = None) -> bool
         event_time=SAID,
         said_at=SAID,
     )
-    [marked] = with_support(Draft(events=(event,)), window_of(*MESSAGES, speaker="Noor"), context or ExtractionContext()).events
+    [marked] = mark_unsupported(Draft(events=(event,)), window_of(*MESSAGES, speaker="Noor"), context or ExtractionContext()).events
     return not marked.unsupported
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.messages.extraction_view import is_export_placeholder
+from memory.messages.export_placeholders import is_export_placeholder
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class Block:
 
     @property
     def operator(self) -> AgentText:
-        driver = bound_operator(self.kind.by_name[BLOCK], self.kind)
+        driver = bound_operator(self.kind, BLOCK)
         assert driver is not None
         assert isinstance(driver.operator, AgentText)
         return driver.operator

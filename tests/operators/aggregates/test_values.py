@@ -161,17 +161,6 @@ def test_a_corrected_event_is_kept_or_dropped_completely(newer: int, value: Any)
     assert latest.value(run_on(latest, state, later, times=-1)) == value
 
 
-def test_a_state_without_orders_is_read() -> None:
-    latest, newest = configured("LATEST"), configured("LIST")
-    before = [[[[-2, "a"], "A", 1], [[-1, "b"], "B", 1]], 1, [-1, "c"]]
-    assert latest.value(before) == "A"
-    assert latest.value(latest.retract(before, Operand("A", 2, "a", 9))) == "B"
-    assert latest.value(latest.apply(before, Operand("N", 2, "n", 9, order=1))) == "N"
-    assert latest.apply(before, Operand("late", 1, "d", 9)) == [[[[-2, 0, "a"], "A", 1], [[-1, 0, "b"], "B", 1]], 2, [-1, 0, "c"]]
-    now = newest.apply(None, Operand("N", 2, "n", 9, order=1))
-    assert newest.value(cast(AdditiveOperator, newest).merge(before, now)) == ["B", "A", "N"]
-
-
 @given(
     days=st.lists(st.integers(0, 5), min_size=18, max_size=30), retracted=st.integers(15, 18), late=st.lists(st.integers(0, 5), max_size=3)
 )

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from memory.records import Contribution
 from memory.schema import parse_schema, to_json
+from operators.applied_positions import MAX_HOLES
 from operators.entities.apply import MAX_MESSAGE_IDS, apply_contribution, skip
-from operators.entities.entity_state import MAX_HOLES, EntityState, from_bytes, to_bytes
+from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from operators.entities.render import render
 from operators.errors import EntityStateError
 from operators.patches.patch import MAX_RECENT

@@ -12,7 +12,7 @@ from operators.entities.history_state import WalkedState
 from operators.entities.render import known_values
 from operators.llm.merged_text import MAX_RECENT, MergedText
 from operators.llm.merging import apply_outcome
-from operators.registry import bound_operator
+from operators.registry import bind
 from tests.operators.merging_log import START, STORY, entity_type, said
 
 TYPE = entity_type(Characters=8000)
@@ -34,7 +34,7 @@ def statement(position: int, op: str = "apply", *, of: int | None = None) -> Con
 
 def answer(covered: int) -> Contribution:
     """A model's answer about all statements up to a position."""
-    driver = bound_operator(TYPE.properties[0], TYPE)
+    driver = bind(TYPE.properties[0], TYPE)
     assert driver is not None
     assert isinstance(driver.operator, MergedText)
     outcome: dict[str, Any] = {

@@ -32,7 +32,7 @@ def note_type(decide: str = "link") -> EntityType:
 
 
 def operator_of(entity_type: EntityType) -> LinkedNote:
-    driver = bound_operator(entity_type.by_name["note"], entity_type)
+    driver = bound_operator(entity_type, "note")
     assert driver is not None
     assert isinstance(driver.operator, LinkedNote)
     return driver.operator

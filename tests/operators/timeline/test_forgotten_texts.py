@@ -16,7 +16,7 @@ WEEK, NEXT = "2026-W02", "2026-W03"
 
 def written(state: EntityState) -> EntityState:
     """The entity after answers to all its questions: each text contains the names of its events."""
-    driver = bound_operator(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE, "story")
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     asked = plan_questions(state, LIFE, has_llm=True)
@@ -80,7 +80,7 @@ def test_texts_of_their_events_stay_as_they_are() -> None:
 
 def test_a_late_text_is_dropped_next() -> None:
     """It was asked for before the erasure; the second command of an erasure finds it."""
-    driver = bound_operator(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE, "story")
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     asked = plan_questions(applied(None, FIRST, tick(day(30))), LIFE, has_llm=True)

@@ -16,7 +16,7 @@ LATE = contribution(story("apply", "late", 2), position=1)
 
 
 def operator() -> TimeCompress:
-    driver = bound_operator(LIFE.by_name["story"], LIFE)
+    driver = bound_operator(LIFE, "story")
     assert driver is not None
     assert isinstance(driver.operator, TimeCompress)
     return driver.operator

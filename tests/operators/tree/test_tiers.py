@@ -36,7 +36,7 @@ class Tiers:
 
     def __init__(self, **parameters: Any) -> None:
         self.type = tiers_type(**parameters)
-        driver = bound_operator(self.type.by_name["topics"], self.type)
+        driver = bound_operator(self.type, "topics")
         assert driver is not None
         assert isinstance(driver.operator, MemoryTiers)
         self.operator = driver.operator

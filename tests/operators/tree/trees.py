@@ -46,7 +46,7 @@ def tree_type(**parameters: Any) -> EntityType:
 
 def operator(entity_type: EntityType) -> MemoryTree:
     """The operator of a type's tree."""
-    driver = bound_operator(entity_type.by_name["topics"], entity_type)
+    driver = bound_operator(entity_type, "topics")
     assert driver is not None
     assert isinstance(driver.operator, MemoryTree)
     return driver.operator

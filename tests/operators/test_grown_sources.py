@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operators.entities.entity_state import Sources, covers, grown_sources, merged_sources, with_hole, with_position
+from operators.applied_positions import Sources, covers, grown_sources, merged_sources, with_hole, with_position
 
 POSITIONS = st.lists(st.integers(0, 40), unique=True, max_size=12).map(sorted)
 
