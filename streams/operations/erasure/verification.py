@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from memory.errors import KeyFormatError
 from memory.ids import entity_id
-from memory.keys import decode_key, unmarked_key
+from memory.keys import parts_of_key
 from memory.texts.text import counted
 from memory.topics import AUDIT, CONTROL, EXTRACTIONS, MESSAGES, WINDOWS
 from runtime.errors import TopicMissingError
@@ -92,7 +91,7 @@ class Verification:
             return True
         if record.place.spec in (WINDOWS, EXTRACTIONS):
             return record.key in (user.windows if record.place.spec is WINDOWS else user.extractions).keys
-        return any(user.trace.has_window(part) or part in user.trace.event_ids for part in _parts_of(record.key))
+        return any(user.trace.has_window(part) or part in user.trace.event_ids for part in parts_of_key(record.key))
 
     def _is_kept_for_a_reason(self, user: ErasedUser, place: Place) -> bool:
         """Whether no run removes the records of a place, so that the receipt lists them."""
@@ -105,7 +104,7 @@ class Verification:
         scope = TenantScope(self._tenant, user.user)
         if not await store.count(scope):
             return 0
-        known = {part for key in newer for part in _parts_of(key)}
+        known = {part for key in newer for part in parts_of_key(key)}
         count, after = 0, None
         while page := await store.scroll(scope, after=after, limit=_PAGE):
             count += sum(each.id not in known for each in page)
@@ -114,7 +113,7 @@ class Verification:
 
     async def _history_entries(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
         """Number of the user's old history entries in the store. No query of memories finds them."""
-        known = {part for key in newer for part in _parts_of(key)}
+        known = {part for key in newer for part in parts_of_key(key)}
         count, scope = 0, TenantScope(self._tenant)
         for entity in user.trace.entities:
             name, after = entity_id(self._tenant, entity.entity_type, entity.entity_key, entity.generation), None
@@ -122,10 +121,3 @@ class Verification:
                 count += sum(each.contribution.user == user.user and each.id not in known for each in page)
                 after = page[-1].id
         return count
-
-
-def _parts_of(key: bytes) -> tuple[str, ...]:
-    try:
-        return tuple(decode_key(unmarked_key(key)))
-    except KeyFormatError:
-        return ()

@@ -25,6 +25,7 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.engine.faust.app import changelog_config
+from streams.engine.records import ConsumedRecord
 from streams.errors import GrowthRefusedError
 from streams.operations.growth.checks import cut_logs, require_applied, require_free_names, require_unused, require_whole_generations
 from streams.operations.growth.copies import Copies
@@ -41,7 +42,7 @@ from streams.operations.growth.group_offsets import (
 )
 from streams.operations.growth.journal import Growth, growth_prefixes, journal_topic, read_journal, write_journal
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
-from streams.operations.growth.moving import TopicFiller, consumed
+from streams.operations.growth.moving import TopicFiller
 from streams.operations.growth.rows import TABLES
 from streams.operations.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES
@@ -191,7 +192,7 @@ async def copy_late(settings: Settings, growth: Growth) -> int:
             for number, (begin, end) in enumerate(zip(ends[spec.name], now, strict=True)):
                 async with aclosing(read_range(TopicPartition(topic, number), before.kafka, begin=begin, end=end)) as groups:
                     async for records in groups:
-                        await producer.send_in_batches([copy for each in records for copy in copies.late(consumed(each), spec)])
+                        await producer.send_in_batches([copy for each in records for copy in copies.late(ConsumedRecord.of(each), spec)])
                         count += len(records)
             ends[spec.name] = now
     if ends != growth.ends:

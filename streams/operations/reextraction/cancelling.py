@@ -22,7 +22,7 @@ from control.reextraction import Reextraction
 from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND
-from memory.keys import decode_key
+from memory.keys import decode_key, tenant_of_key
 from memory.texts.text import counted
 from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
@@ -140,11 +140,11 @@ async def _remove_records(settings: Settings, spec: TopicSpec, tenants: Collecti
 
 
 def _is_of(key: bytes, value: bytes, tenants: Collection[str], generation: str) -> bool:
+    if tenant_of_key(key) not in tenants or generation.encode() not in value:
+        return False
     try:
-        if decode_key(key)[0] not in tenants or generation.encode() not in value:
-            return False
         fields: Any = orjson.loads(value)
-    except (KeyFormatError, orjson.JSONDecodeError):
+    except orjson.JSONDecodeError:
         return False
     return isinstance(fields, dict) and _generation_of(fields) == generation
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from memory.errors import KeyFormatError, VarveError
+from memory.errors import VarveError
 from memory.headers import (
     CORRECTION,
     ERASURE,
@@ -29,7 +29,7 @@ from memory.headers import (
     origin_of,
     place_of,
 )
-from memory.keys import decode_key
+from memory.keys import parts_of_key, tenant_of_key
 from memory.positions import LogPosition
 from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches, TrustReview
 from memory.retention import OTHERS, is_due, is_older, without_old_results
@@ -301,20 +301,8 @@ def _is_old_correction(correction: Correction, tenant: TenantRetention) -> bool:
 
 
 def _is_held(tenant: TenantRetention, record: LogRecord) -> bool:
-    user = (*_parts(record.key), "", "")[1]
-    return bool(user) and tenant.is_held(user)
-
-
-def tenant_of_key(key: bytes) -> str:
-    """The tenant of a record; empty if the key has another format."""
-    return (*_parts(key), "")[0]
-
-
-def _parts(key: bytes) -> tuple[str, ...]:
-    try:
-        return decode_key(key)
-    except KeyFormatError:
-        return ()
+    _, *user = parts_of_key(record.key) or ("",)
+    return bool(user) and tenant.is_held(user[0])
 
 
 def _fields(value: bytes) -> dict[str, Any] | None:

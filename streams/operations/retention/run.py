@@ -21,7 +21,7 @@ from typing import Final
 from control import read_control
 from control.state import ControlState
 from memory.headers import COMMAND, CORRECTION, KIND, ORIGIN, RETENTION
-from memory.keys import encode_key, marked_key, partition_of
+from memory.keys import encode_key, marked_key, partition_of, tenant_of_key
 from memory.positions import LogPosition
 from memory.records import RetentionLimits
 from memory.times import milliseconds_of, time_of_milliseconds
@@ -44,7 +44,6 @@ from streams.operations.retention.extractions import (
     LogRecord,
     RewrittenExtraction,
     WindowIndex,
-    tenant_of_key,
 )
 from streams.operations.retention.protection import is_protected
 from streams.operations.retention.reads import ExpiredReads
