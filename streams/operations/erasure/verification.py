@@ -11,7 +11,7 @@ from memory.topics import AUDIT, CONTROL, EXTRACTIONS, MESSAGES, WINDOWS
 from runtime.errors import TopicMissingError
 from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories, all_steps
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.naming import Naming
 from streams.operations.erasure.remnants import STORE, NamingRecord, Place, places_of, read_places
@@ -20,7 +20,6 @@ _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
 _WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions get new messages"}
 """Text in a receipt about rows that stages keep for a while, by stage."""
-_PAGE: Final = 500
 
 
 class Verification:
@@ -105,10 +104,9 @@ class Verification:
         if not await store.count(scope):
             return 0
         known = {part for key in newer for part in parts_of_key(key)}
-        count, after = 0, None
-        while page := await store.scroll(scope, after=after, limit=_PAGE):
-            count += sum(each.id not in known for each in page)
-            after = page[-1].id
+        count = 0
+        async for memory in all_memories(store, scope):
+            count += memory.id not in known
         return count
 
     async def _history_entries(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
@@ -116,8 +114,7 @@ class Verification:
         known = {part for key in newer for part in parts_of_key(key)}
         count, scope = 0, TenantScope(self._tenant)
         for entity in user.trace.entities:
-            name, after = entity_id(self._tenant, entity.entity_type, entity.entity_key, entity.generation), None
-            while page := await store.steps(scope, name, after=after):
-                count += sum(each.contribution.user == user.user and each.id not in known for each in page)
-                after = page[-1].id
+            name = entity_id(self._tenant, entity.entity_type, entity.entity_key, entity.generation)
+            async for step in all_steps(store, scope, name):
+                count += step.contribution.user == user.user and step.id not in known
         return count

@@ -20,7 +20,7 @@ from memory.topics import EXTRACTIONS, MERGED
 from runtime.clocks import SystemClock
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topics, read_topic
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories
 from streams.engine.records import ConsumedRecord
 from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.proof.report import Outcome, UserProof, differences_of, digest_of
@@ -33,7 +33,6 @@ User = tuple[str, str]
 _PATIENCE_S: Final = 300.0
 _LOOKS: Final = 3
 """Looks at a user who differs, or whose records came meanwhile."""
-_PAGE: Final = 500
 _OF_A_TENANT: Final = frozenset({(KIND, GENERATION_DROP), (KIND, RETENTION), (KIND, TRUST)})
 """Headers of records that concern all users of their tenant."""
 
@@ -137,12 +136,7 @@ class _Look:
             return await offsets.end_offsets([self._settings.topic(topic)])
 
     async def _served(self, user: User) -> dict[str, Memory]:
-        found: dict[str, Memory] = {}
-        scope, after = TenantScope(*user), None
-        while page := await self._store.scroll(scope, after=after, limit=_PAGE):
-            found |= {each.id: each for each in page if each.user == user[1]}
-            after = page[-1].id
-        return found
+        return {each.id: each async for each in all_memories(self._store, TenantScope(*user)) if each.user == user[1]}
 
     async def _shadows(self, users: Sequence[User], ends: Mapping[TopicPartition, int]) -> dict[User, UserShadow]:
         homes = {each: partition_of(encode_key(*each), self._settings.kafka.partitions) for each in users}
