@@ -114,7 +114,11 @@ class FacadeEndpoints:
 
 
 async def list_memories(varve: AsyncVarveClient, **filters: Any) -> list[Memory]:
-    """All memories that pass the filters of :meth:`AsyncVarveClient.memories`.
+    """All memories that pass filters.
+
+    Args:
+        varve: A client with the caller's key.
+        **filters: Those of the client's method ``memories``.
 
     Raises:
         ProblemError: 400 if there are more than :data:`MAX_LISTED`.
@@ -133,7 +137,13 @@ async def list_memories(varve: AsyncVarveClient, **filters: Any) -> list[Memory]
 
 
 async def delete_listed(varve: AsyncVarveClient, memory_ids: Iterable[str], *, reason: str) -> None:
-    """Deletes memories that were listed before, one by one. Those that another request has deleted in the meantime are skipped."""
+    """Deletes memories that were listed before, one by one. Those that another request has deleted in the meantime are skipped.
+
+    Args:
+        varve: A client with the caller's key.
+        memory_ids: Their ids.
+        reason: The reason, for the log.
+    """
     for memory_id in memory_ids:
         try:
             await varve.delete_memory(memory_id, reason=reason)
