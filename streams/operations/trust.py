@@ -32,8 +32,7 @@ from memory.trust import named_by
 from runtime.kafka import OutgoingRecord, Producer, check_topics, read_topic
 from runtime.logs import logger
 from runtime.settings import Settings
-from streams.operations.erasure.log import BATCH, ends_after
-from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.stage_barrier import BATCH, StageBarrier, ends_after
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
@@ -63,7 +62,7 @@ async def apply_trust(
         The number of reviewed windows by tenant.
 
     Raises:
-        ErasureUnfinishedError: If the events stage does not handle the reviews in time; the next run completes this one.
+        StageBehindError: If the events stage does not handle the reviews in time; the next run completes this one.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
     """

@@ -22,9 +22,9 @@ from runtime.kafka import KafkaOffsets, TopicPartition, check_topics, read_topic
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope, all_memories
 from streams.engine.records import ConsumedRecord
-from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.proof.report import Outcome, UserProof, differences_of, digest_of
 from streams.operations.proof.shadow import UserShadow, entity_of_outcome
+from streams.operations.stage_barrier import StageBarrier
 from streams.stages.catalog import STAGES
 
 User = tuple[str, str]
@@ -55,7 +55,7 @@ async def prove(
         notice: Called with a line of progress.
 
     Raises:
-        ErasureUnfinishedError: If a stage does not reach the end of its topic in time.
+        StageBehindError: If a stage does not reach the end of its topic in time.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         StoreUnavailableError: If the store does not answer.

@@ -35,8 +35,6 @@ from runtime.logs import logger
 from runtime.redis.client import GuardedRedis
 from runtime.seals import Keyring
 from runtime.settings import Settings
-from streams.operations.erasure.log import BATCH, ends_after
-from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.retention.extractions import (
     ClearedCorrection,
     DependentRecords,
@@ -49,6 +47,7 @@ from streams.operations.retention.protection import is_protected
 from streams.operations.retention.reads import ExpiredReads
 from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
 from streams.operations.retention.windows import ExpiredWindows
+from streams.operations.stage_barrier import BATCH, StageBarrier, ends_after
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
@@ -95,7 +94,7 @@ async def retain(
         notice: Called with a line of progress.
 
     Raises:
-        ErasureUnfinishedError: If a stage does not reach the run's records in time; the next run completes this one.
+        StageBehindError: If a stage does not reach the run's records in time; the next run completes this one.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
     """
