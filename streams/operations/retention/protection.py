@@ -5,10 +5,10 @@ from control.hold import ALL_USERS
 from control.state import ControlState
 from memory.records import Correction, Extraction
 from memory.topics import EXTRACTIONS
-from streams.operations.retention.extractions import LogRecord
+from streams.engine.records import ConsumedRecord
 
 
-def is_protected(state: ControlState, source: Extraction | Correction, record: LogRecord) -> bool:
+def is_protected(state: ControlState, source: Extraction | Correction, record: ConsumedRecord) -> bool:
     """Whether a record stays, because its user has a hold or is being erased, or an erasure covers it.
 
     An erasure writes its tombstones once. A record that replaces another one of the user must not follow them.
@@ -23,6 +23,6 @@ def is_protected(state: ControlState, source: Extraction | Correction, record: L
     subject = subject_of(source.tenant, source.user)
     erasure = state.erasures.get(subject)
     is_erased = erasure is not None and (
-        erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, record.origin.partition, record.original_offset)
+        erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, record.origin.partition, record.origin.offset)
     )
     return is_erased or state.hold_on(source.tenant, subject) is not None

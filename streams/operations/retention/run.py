@@ -24,7 +24,7 @@ from memory.headers import COMMAND, CORRECTION, KIND, ORIGIN, RETENTION
 from memory.keys import encode_key, marked_key, partition_of, tenant_of_key
 from memory.positions import LogPosition
 from memory.records import RetentionLimits
-from memory.times import milliseconds_of, time_of_milliseconds
+from memory.times import milliseconds_of
 from memory.topics import EXTRACTIONS, MESSAGES, READS, WINDOWS
 from models.llm.cache import forget_answers
 from runtime.clocks import SystemClock
@@ -35,11 +35,11 @@ from runtime.logs import logger
 from runtime.redis.client import GuardedRedis
 from runtime.seals import Keyring
 from runtime.settings import Settings
+from streams.engine.records import ConsumedRecord
 from streams.operations.retention.extractions import (
     ClearedCorrection,
     DependentRecords,
     Extractions,
-    LogRecord,
     RewrittenExtraction,
     WindowIndex,
 )
@@ -249,17 +249,9 @@ class _Run:
             for partition in range(self._settings.kafka.partitions):
                 yield OutgoingRecord(topic, key, limits.to_json(), headers=((KIND, RETENTION),), partition=partition)
 
-    async def _records(self) -> AsyncIterator[LogRecord]:
+    async def _records(self) -> AsyncIterator[ConsumedRecord]:
         async for record in read_topic(self._settings.topic(EXTRACTIONS.name), self._settings.kafka):
-            yield LogRecord(
-                record.topic,
-                record.partition,
-                record.offset,
-                record.key or b"",
-                record.value,
-                tuple(record.headers),
-                time_of_milliseconds(record.timestamp),
-            )
+            yield ConsumedRecord.of(record)
 
     async def _extracted(self, topic: str) -> dict[int, int]:
         """The offset up to which the live workers have extracted each partition."""
@@ -292,7 +284,7 @@ class _Removal:
     waiting: list[RewrittenExtraction | ClearedCorrection] = field(default_factory=list)
     """Records that are sent next."""
     sent: list[LogPosition] = field(default_factory=list)
-    over: list[tuple[int, bytes]] = field(default_factory=list)
+    over: list[tuple[int, bytes | None]] = field(default_factory=list)
     """Partition and key of each record that gets a tombstone."""
     emptied: dict[str, set[str]] = field(default_factory=dict)
     """By tenant: the windows that have lost their last result."""
