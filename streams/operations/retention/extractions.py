@@ -11,6 +11,9 @@ from typing import Any, Final
 
 import orjson
 
+from control.erasure import subject_of
+from control.hold import ALL_USERS
+from control.state import ControlState
 from memory.errors import VarveError
 from memory.headers import (
     CORRECTION,
@@ -29,6 +32,7 @@ from memory.headers import (
 from memory.keys import parts_of_key, tenant_of_key
 from memory.records import Contribution, Correction, Evolution, Expiry, Extraction, MessageRetraction, Touches, TrustReview
 from memory.retention import OTHERS, is_due, is_older, without_old_results
+from memory.topics import EXTRACTIONS
 from streams.engine.records import ConsumedRecord
 from streams.operations.retention.tenants import EntityTypes, TenantRetention
 
@@ -237,6 +241,26 @@ class DependentRecords:
             is_old = tenant.oldest is not None and record.appended_at < tenant.oldest
             return bool(windows) and not windows & self._windows_with_results and (is_old or windows <= self._emptied)
         return False
+
+
+def is_protected(state: ControlState, source: Extraction | Correction, record: ConsumedRecord) -> bool:
+    """Whether a record stays, because its user has a hold or is being erased, or an erasure covers it.
+
+    An erasure writes its tombstones once. A record that replaces another one of the user must not follow them.
+
+    Args:
+        state: The newest control log.
+        source: The content of the record.
+        record: The record.
+    """
+    if source.user is None:
+        return state.hold_on(source.tenant, ALL_USERS) is not None
+    subject = subject_of(source.tenant, source.user)
+    erasure = state.erasures.get(subject)
+    is_erased = erasure is not None and (
+        erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, record.origin.partition, record.origin.offset)
+    )
+    return is_erased or state.hold_on(source.tenant, subject) is not None
 
 
 def windows_named(kind: bytes, value: bytes) -> Iterator[str]:

@@ -42,8 +42,8 @@ from streams.operations.retention.extractions import (
     Extractions,
     RewrittenExtraction,
     WindowIndex,
+    is_protected,
 )
-from streams.operations.retention.protection import is_protected
 from streams.operations.retention.reads import ExpiredReads
 from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
 from streams.operations.retention.windows import ExpiredWindows

@@ -14,8 +14,7 @@ from memory.records import Contribution, EventRef, Expiry, Extraction, Message, 
 from memory.retention import without_old_results
 from runtime.tracing import Headers
 from streams.engine.records import ConsumedRecord
-from streams.operations.retention.extractions import DependentRecords, Extractions, WindowIndex
-from streams.operations.retention.protection import is_protected
+from streams.operations.retention.extractions import DependentRecords, Extractions, WindowIndex, is_protected
 from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
 from streams.operations.retention.windows import ExpiredWindows
 from tests.control_log import add, apply_change
