@@ -1,13 +1,13 @@
 """Endpoints of the facades, which have the APIs of other systems: each request becomes calls of Varve's own API with the caller's key."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
-from varve_client import AsyncVarveClient, InvalidArgumentError, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
+from varve_client import AsyncVarveClient, InvalidArgumentError, Memory, MessagesRefusedError, ServiceProblemError, ServiceUnreachableError
 
 from api.auth.authentication import require_known
 from api.own_api import OwnApi
@@ -19,8 +19,13 @@ TIMEOUT_S: Final = 300.0
 COMMON_ERRORS: Final = (RecordError, InvalidArgumentError, MessagesRefusedError, ProblemError, ServiceProblemError, ServiceUnreachableError)
 """The errors that :func:`refusal_of` takes."""
 
+MAX_LISTED: Final = 10_000
+"""Most memories that one request lists or deletes: the other systems have page numbers, and Varve has cursors."""
+
+_PAGE: Final = 200
 _BAD_REQUEST: Final = 400
 _UNAUTHORIZED: Final = 401
+_NOT_FOUND: Final = 404
 _UNAVAILABLE: Final = 503
 _TEMPORARY: Final = (429, _UNAVAILABLE)
 _RETRY: Final[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_S)}
@@ -106,3 +111,42 @@ class FacadeEndpoints:
                 return self._refuse(request, error)
 
         return endpoint
+
+
+async def list_memories(varve: AsyncVarveClient, **filters: Any) -> list[Memory]:
+    """All memories that pass filters.
+
+    Args:
+        varve: A client with the caller's key.
+        **filters: Those of the client's method ``memories``.
+
+    Raises:
+        ProblemError: 400 if there are more than :data:`MAX_LISTED`.
+    """
+    found: list[Memory] = []
+    after: str | None = None
+    while True:
+        page = await varve.memories(after=after, limit=_PAGE, **filters)
+        found += page.memories
+        after = page.next
+        if after is None:
+            return found
+        if len(found) >= MAX_LISTED:
+            detail = f"more than {MAX_LISTED} memories; name a user or a time, or use Varve's own API, which has cursors"
+            raise ProblemError(_BAD_REQUEST, "too-much", detail)
+
+
+async def delete_listed(varve: AsyncVarveClient, memory_ids: Iterable[str], *, reason: str) -> None:
+    """Deletes memories that were listed before, one by one. Those that another request has deleted in the meantime are skipped.
+
+    Args:
+        varve: A client with the caller's key.
+        memory_ids: Their ids.
+        reason: The reason, for the log.
+    """
+    for memory_id in memory_ids:
+        try:
+            await varve.delete_memory(memory_id, reason=reason)
+        except ServiceProblemError as error:
+            if error.status != _NOT_FOUND:
+                raise

@@ -56,6 +56,22 @@ def resolve_schema(draft: Draft, named: str | MemorySchema) -> SchemaRef:
     )
 
 
+def read_schema(draft: Draft, ref: SchemaRef) -> MemorySchema:
+    """A revision of a schema.
+
+    Args:
+        draft: The control log.
+        ref: The revision.
+
+    Raises:
+        SchemaError: If the log does not have it, or this version of Varve cannot read it.
+    """
+    document = draft.schema(ref)
+    if document is None:
+        raise SchemaError("", f"there is no schema {ref}; `varve schemas list` shows them")
+    return parse_schema(document.content, name=document.name)
+
+
 def resolve_method_schema(draft: Draft, named: str | MemorySchema, method: str | MethodDocument | None) -> SchemaRef:
     """The revision for a schema's name and a memory method. The schema, and the one composed with the method, are written to the log.
 
@@ -84,9 +100,7 @@ def resolve_method_schema(draft: Draft, named: str | MemorySchema, method: str |
 
 def _without_method(draft: Draft, ref: SchemaRef) -> SchemaRef:
     """The revision that a composed schema extends: the newest one. Of a schema without a method, the revision itself."""
-    document = draft.schema(ref)
-    assert document is not None
-    schema = parse_schema(document.content, name=document.name)
+    schema = read_schema(draft, ref)
     if schema.method is None:
         return ref
     base = base_name(schema)

@@ -98,6 +98,19 @@ def decode_key(key: bytes) -> tuple[str, ...]:
     )
 
 
+def parts_of_key(key: bytes | None) -> tuple[str, ...]:
+    """The parts of a record's key; none if the record has no key, or its producer used another format."""
+    try:
+        return decode_key(key or b"")
+    except KeyFormatError:
+        return ()
+
+
+def tenant_of_key(key: bytes | None) -> str:
+    """The tenant at the beginning of a record's key; empty if :func:`parts_of_key` finds none."""
+    return next(iter(parts_of_key(key)), "")
+
+
 def entity_key(*parts: str) -> str:
     """The ``GROUP BY`` key of an entity in records: :func:`encode_key` of its parts, in the order of the entity type's keys.
 

@@ -3,10 +3,10 @@
 No query can be built without a :class:`TenantScope`, and no write without a :class:`FeedPosition`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from memory.records import HistoryEntry, Memory
 from models.embedding.port import Embedding
@@ -25,7 +25,11 @@ __all__ = [
     "StepPoint",
     "StoreSize",
     "TenantScope",
+    "all_memories",
+    "all_steps",
 ]
+
+_PAGE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +232,21 @@ class MemoryStore(Protocol):
     async def close(self) -> None:
         """Closes the connections."""
         ...
+
+
+async def all_memories(store: MemoryStore, scope: TenantScope) -> AsyncIterator[Memory]:
+    """All memories of a scope, ordered by id, read page by page; raises as the store does."""
+    after: str | None = None
+    while page := await store.scroll(scope, after=after, limit=_PAGE):
+        for memory in page:
+            yield memory
+        after = page[-1].id
+
+
+async def all_steps(store: MemoryStore, scope: TenantScope, entity: str | None) -> AsyncIterator[HistoryEntry]:
+    """All history steps of an entity, or of all entities of the tenant, as :meth:`MemoryStore.steps` reads them page by page."""
+    after: str | None = None
+    while page := await store.steps(scope, entity, after=after, limit=_PAGE):
+        for step in page:
+            yield step
+        after = page[-1].id

@@ -107,6 +107,10 @@ class LossRefusedError(StreamError):
     """The accepted loss differs from the actual one, or continuing would lose more; the message names the loss and the remedy."""
 
 
+class StageBehindError(StreamError):
+    """A stage has not handled in time what an operation has sent to it; running the operation again continues it."""
+
+
 class ErasureUnfinishedError(StreamError):
     """An erasure could not be completed; running it again continues it."""
 

@@ -11,6 +11,7 @@ from runtime.tracing import Headers
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Rejection
 
 NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -46,14 +47,11 @@ class LetterFlow:
         source = ConsumedRecord(self.settings.topic(topic), position.partition, position.offset, key, value, headers, 0.0)
         (letter,) = dead_letter(
             self.settings.topic("dead-letters"),
-            source,
+            Rejection(source, reason, "because", "{"),
             limit=LIMIT,
             stage=stage,
-            reason=reason,
-            detail="because",
             attempts=2,
             first_attempt_at=NOON,
             last_attempt_at=NOON,
-            raw_answer="{",
         )
         return await self._producer.send(letter.topic, key=key, value=letter.value, headers=letter.headers)

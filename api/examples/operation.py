@@ -11,7 +11,7 @@ _DEAD_LETTER: Final = {
     "partition": 3,
     "offset": 214,
     "stage": "extraction",
-    "reason": "answer_unusable",
+    "reason": "bad_answer",
     "detail": "the answer is not JSON",
     "tries": 5,
     "tenant": "acme",

@@ -2,7 +2,6 @@
 
 import inspect
 import time
-from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -57,12 +56,10 @@ class Tools:
 
     Args:
         connect: Opens the connection of a request.
-        clock: The current time in seconds since 1970, for confirmation codes.
     """
 
-    def __init__(self, connect: Connect, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, connect: Connect) -> None:
         self._connect = connect
-        self._clock = clock
 
     def register(self, server: MCPServer[Any]) -> None:
         """Adds the tools to a server, always in the same order."""
@@ -300,12 +297,12 @@ class Tools:
         """
         if confirmation is None:
             return False
-        if not is_confirmed(confirmation, connection.api_key, *what, now=self._clock()):
+        if not is_confirmed(confirmation, connection.api_key, *what, now=time.time()):
             raise ToolError("confirmation: this code is for something else, has expired, or the memory changed; call without it again")
         return True
 
     def _ask(self, connection: Connection, preview: str, what: tuple[str, ...]) -> Forgotten:
-        code = confirmation_code(connection.api_key, *what, now=self._clock())
+        code = confirmation_code(connection.api_key, *what, now=time.time())
         return Forgotten(outcome="confirmation_required", preview=preview, confirmation=code)
 
 

@@ -1,7 +1,7 @@
 """mem0's filter grammar: ``AND``, ``OR``, ``NOT``, and comparisons of fields. Siblings are joined by ``AND``."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -12,6 +12,9 @@ from memory.texts.text import quoted
 
 Item = Mapping[str, Any]
 """A memory as mem0 returns it."""
+
+_Condition = tuple[Callable[[Item], bool], frozenset[str] | None]
+"""Whether a memory meets it, and the users in Varve whose memories can; None: those of any user."""
 
 MAX_DEPTH: Final = 8
 MAX_CONDITIONS: Final = 100
@@ -59,18 +62,14 @@ class MemoryFilters:
     users: frozenset[str] | None
     """The users in Varve whose memories it can accept. None: any."""
 
-    def _all(self, fields: Any, depth: int) -> tuple[Callable[[Item], bool], frozenset[str] | None]:
+    def _all(self, fields: Any, depth: int) -> _Condition:
         if not isinstance(fields, dict) or not fields:
             raise FilterError(f"filters: expected an object with conditions, found {quoted(fields)}")
         if depth > MAX_DEPTH:
             raise FilterError(f"filters: conditions may be nested {MAX_DEPTH} times")
-        parts = [self._one(str(name), value, depth) for name, value in fields.items()]
-        known = [users for _, users in parts if users is not None]
-        # Without user_id, an agent's memories may also belong to a user.
-        users = frozenset.intersection(*known) if known else None
-        return lambda item: all(accepts(item) for accepts, _ in parts), users
+        return _conjunction([self._one(str(name), value, depth) for name, value in fields.items()])
 
-    def _one(self, name: str, value: Any, depth: int) -> tuple[Callable[[Item], bool], frozenset[str] | None]:
+    def _one(self, name: str, value: Any, depth: int) -> _Condition:
         self._left -= 1
         if self._left < 0:
             raise FilterError(f"filters: at most {MAX_CONDITIONS} conditions")
@@ -91,21 +90,25 @@ class MemoryFilters:
         tests = [_comparison(name, operator, operand) for operator, operand in comparisons.items()]
         return lambda item: all(test(item) for test in tests), _users(name, comparisons)
 
-    def _combined(self, name: str, value: Any, depth: int) -> tuple[Callable[[Item], bool], frozenset[str] | None]:
+    def _combined(self, name: str, value: Any, depth: int) -> _Condition:
         branches = value if isinstance(value, list) else [value]
         if not branches:
             raise FilterError(f"filters.{name}: expected a list of conditions, found an empty one")
         parts = [self._all(each, depth + 1) for each in branches]
-        known = [users for _, users in parts]
         if name == "AND":
-            restricted = [users for users in known if users is not None]
-            users = frozenset.intersection(*restricted) if restricted else None
-            return lambda item: all(accepts(item) for accepts, _ in parts), users
+            return _conjunction(parts)
         if name == "OR":
-            complete = [users for users in known if users is not None]
-            users = frozenset.union(*complete) if len(complete) == len(known) else None
+            complete = [users for _, users in parts if users is not None]
+            users = frozenset.union(*complete) if len(complete) == len(parts) else None
             return lambda item: any(accepts(item) for accepts, _ in parts), users
         return lambda item: not any(accepts(item) for accepts, _ in parts), None
+
+
+def _conjunction(parts: Sequence[_Condition]) -> _Condition:
+    # A condition without users restricts none: without user_id, an agent's memories may also belong to a user.
+    restricted = [users for _, users in parts if users is not None]
+    users = frozenset.intersection(*restricted) if restricted else None
+    return lambda item: all(accepts(item) for accepts, _ in parts), users
 
 
 def parse_query_filters(text: str) -> Any:

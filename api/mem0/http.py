@@ -15,7 +15,6 @@ from api.mem0.options import refuse_ambiguous
 from api.mem0.requests import PATH, Answer, Mem0Endpoints, Mem0Request
 from api.mem0.server import server_routes
 from api.problems import ProblemError
-from runtime.clocks import Clock
 
 _SCHEMES: Final = ("token", "bearer")
 """mem0's clients send ``Authorization: Token KEY``."""
@@ -77,11 +76,10 @@ class Mem0Facade:
 
     Args:
         app: The service's ASGI app, which the operations call in this process.
-        clock: The time of messages that have none. Default: the clock of this machine.
     """
 
-    def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
-        self._endpoints = Mem0Endpoints(app, clock=clock)
+    def __init__(self, app: ASGIApp) -> None:
+        self._endpoints = Mem0Endpoints(app)
 
     @property
     def route(self) -> BaseRoute:

@@ -8,17 +8,16 @@ from typing import Any, Final
 
 from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
+from api.facades import MAX_LISTED, delete_listed, list_memories
 from api.mem0.filters import MemoryFilters
-from api.mem0.options import MAX_LISTED, batch_of, fields_of, filters_of, id_of, number, only
+from api.mem0.options import batch_of, fields_of, filters_of, id_of, number, only
 from api.mem0.owners import ID_FIELDS, Owner, entity_of, user_of_entity
 from api.mem0.translation import RequestError, history_of, memory_fields, messages_of, page_of
 from memory.texts.text import quoted
 
-_PAGE: Final = 200
 _VISIBLE_WITHIN_S: Final = 5.0
 """Longest wait until reads show a change. Varve answers when a change is durable; mem0's users read it at once."""
 _POLL_S: Final = 0.05
-_NOT_FOUND: Final = 404
 _MAX_RESULTS: Final = 100
 """Results that a search with a filter reads from Varve to find those that the filter accepts."""
 _KINDS: Final = ("event", "summary")
@@ -98,7 +97,7 @@ class Mem0Operations:
 
     async def delete(self, memory_id: str) -> dict[str, Any]:
         """Deletes one memory."""
-        await self._delete([id_of(memory_id)], reason="mem0 delete")
+        await self._delete_named([id_of(memory_id)], reason="mem0 delete")
         return {"message": "Memory deleted successfully!"}
 
     async def delete_all(self, ids: Mapping[str, Any], filters: Any) -> dict[str, Any]:
@@ -117,7 +116,7 @@ class Mem0Operations:
         chosen = MemoryFilters({"AND": parts} if parts else None)
         # Summaries follow from their events and cannot be deleted themselves.
         events = [each["id"] for each in await self.listed(chosen) if each["metadata"]["kind"] == "event"]
-        await self._delete(events, reason="mem0 delete_all", may_be_gone=True)
+        await self._delete_listed(events, reason="mem0 delete_all")
         return {"message": "Memories deleted successfully!"}
 
     async def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -131,7 +130,7 @@ class Mem0Operations:
             filters: The filter.
 
         Raises:
-            RequestError: If there are more than :data:`MAX_LISTED` memories.
+            ProblemError: If there are more than :data:`api.facades.MAX_LISTED` memories.
         """
         found = []
         for user in [None] if filters.users is None else sorted(filters.users):
@@ -168,7 +167,7 @@ class Mem0Operations:
     async def erase_all(self) -> list[dict[str, Any]]:
         """Erases every user with memories, and deletes the events of no user. Returns the receipts."""
         found = await self._memories(None, kinds=None)
-        await self._delete([each.id for each in found if each.user is None and each.kind == "event"], reason="mem0 reset", may_be_gone=True)
+        await self._delete_listed([each.id for each in found if each.user is None and each.kind == "event"], reason="mem0 reset")
         users = sorted({each.user for each in found if each.user is not None})
         return [(await self._varve.erase_user(user, reason="mem0 reset")).as_dict() for user in users]
 
@@ -186,7 +185,7 @@ class Mem0Operations:
     async def batch_delete(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Deletes several memories."""
         memories = batch_of(body)
-        await self._delete([id_of(each["memory_id"]) for each in memories], reason="mem0 batch_delete")
+        await self._delete_named([id_of(each["memory_id"]) for each in memories], reason="mem0 batch_delete")
         return {"message": f"Successfully deleted {len(memories)} memories"}
 
     async def ping(self) -> dict[str, Any]:
@@ -195,7 +194,7 @@ class Mem0Operations:
         return {"status": "ok", "org_id": status.tenant, "project_id": status.tenant, "user_email": None}
 
     async def project(self, organization: str, project: str, fields: Sequence[str]) -> dict[str, Any]:
-        """The project of the key: its tenant. It has no instructions and categories of mem0's, whose place the tenant's schema takes.
+        """The project of the key: its tenant. Its schema takes the place of mem0's custom instructions and categories.
 
         Args:
             organization: The id of the organization: the tenant.
@@ -204,27 +203,25 @@ class Mem0Operations:
         """
         tenant = (await self._varve.status()).tenant
         if (organization, project) != (tenant, tenant):
-            raise RequestError(f"there is no project {project} in {organization}; that of this key is {tenant} in {tenant}")
+            raise RequestError(f"there is no project {project} in {organization}; the project of this key is {tenant} in {tenant}")
         known = {"id": tenant, "name": tenant, "org_id": tenant, "custom_instructions": None, "custom_categories": None}
         unknown = sorted(set(fields) - known.keys())
         if unknown:
             raise RequestError(f"fields: Varve has no {', '.join(unknown)}; expected some of {', '.join(known)}")
         return {name: value for name, value in known.items() if not fields or name in fields}
 
-    async def _delete(self, memory_ids: Sequence[str], *, reason: str, may_be_gone: bool = False) -> None:
-        """Deletes memories, and waits until reads do not find them.
-
-        Args:
-            memory_ids: Their ids.
-            reason: The reason, for the log.
-            may_be_gone: Whether another request may have deleted some of them in the meantime: the others are deleted nevertheless.
-        """
+    async def _delete_named(self, memory_ids: Sequence[str], *, reason: str) -> None:
+        """Deletes memories that the request names: each must exist. Waits until reads do not find them."""
         for memory_id in memory_ids:
-            try:
-                await self._varve.delete_memory(memory_id, reason=reason)
-            except ServiceProblemError as error:
-                if error.status != _NOT_FOUND or not may_be_gone:
-                    raise
+            await self._varve.delete_memory(memory_id, reason=reason)
+        await self._wait_until_deleted(memory_ids)
+
+    async def _delete_listed(self, memory_ids: Sequence[str], *, reason: str) -> None:
+        """See :func:`api.facades.delete_listed`. Waits until reads do not find them."""
+        await delete_listed(self._varve, memory_ids, reason=reason)
+        await self._wait_until_deleted(memory_ids)
+
+    async def _wait_until_deleted(self, memory_ids: Sequence[str]) -> None:
         for memory_id in memory_ids:
             await self._visible(partial(self._is_deleted, memory_id))
 
@@ -247,13 +244,4 @@ class Mem0Operations:
         return False
 
     async def _memories(self, user: str | None, *, kinds: Sequence[str] | None = _KINDS) -> list[Memory]:
-        found: list[Memory] = []
-        after: str | None = None
-        while True:
-            page = await self._varve.memories(user=user, kinds=kinds, after=after, limit=_PAGE)
-            found += page.memories
-            after = page.next
-            if after is None:
-                return found
-            if len(found) >= MAX_LISTED:
-                raise RequestError(f"more than {MAX_LISTED} memories; name a user, or use Varve's own API, which has cursors")
+        return await list_memories(self._varve, user=user, kinds=kinds)

@@ -11,8 +11,6 @@ from api.mem0.owners import ID_FIELDS
 from api.mem0.translation import RequestError
 from memory.texts.text import quoted
 
-MAX_LISTED: Final = 10_000
-"""Most memories that one request lists or deletes: mem0 has page numbers, and Varve has cursors."""
 _MOST_OF_BATCH: Final = 1000
 _REFUSED_FILTERS: Final[Mapping[str, str]] = {
     "metadata": "Varve does not return the metadata of messages with memories, so it cannot filter by it",

@@ -19,7 +19,7 @@ from api.mem0.operations import Mem0Operations
 from api.mem0.owners import OwnerError
 from api.mem0.translation import RequestError
 from api.own_api import api_key_of
-from runtime.clocks import Clock, SystemClock
+from runtime.clocks import SystemClock
 
 PATH: Final = "/mem0"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -72,12 +72,11 @@ class Mem0Endpoints:
 
     Args:
         app: The service's ASGI app, which the operations call in this process.
-        clock: The time of messages that have none. Default: the clock of this machine.
     """
 
-    def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._endpoints = FacadeEndpoints(app, refuse=_refused, errors=(FormError, RequestError, FilterError, OwnerError))
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
 
     def routes(self, table: Collection[tuple[str, str, Answer]], *, prefix: str, schemes: Collection[str], other: Answer) -> list[Route]:
         """Routes below :data:`PATH`.

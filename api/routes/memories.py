@@ -1,8 +1,7 @@
-"""``/v1/memories`` and ``/v1/sessions/{id}``: memories page by page, one memory, and a session's newest messages."""
+"""``/v1/memories``: memories page by page, and one memory."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-import orjson
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
@@ -11,18 +10,16 @@ from api.auth.caller import Caller
 from api.dependencies import AppDependencies, Dependencies
 from api.http.json_http import JsonResponse
 from api.http.openapi import refusals
-from api.http.request_body import REST
 from api.limits.route_admission import AdmittedRecall
 from api.problems import ProblemError
 from api.reads.memory_fields import memory_fields
 from api.reads.schema_types import check_types
-from api.response_models.recalls import MEMORY, MEMORY_PAGE, SESSION
+from api.response_models.recalls import MEMORY, MEMORY_PAGE
 from memory.records import Memory
 from memory.records.limits import RequestTime
 from memory.records.message import Id, Name
 from memory.trust import MinTrust
 from runtime.pieces import map_in_pieces
-from runtime.redis.session_tail import SessionView
 from stores.points import point_ids
 from stores.port import MemoryFilter, TenantScope
 from stores.time_order import TimePlace
@@ -126,27 +123,3 @@ async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str
     if not found:
         raise ProblemError(404, "not-found", not_found)
     return found[0]
-
-
-SessionPath = Annotated[str, Path(min_length=1, max_length=256)]
-
-
-@router.get(f"/v1/sessions/{{session:{REST}}}", responses=SESSION)
-async def get_session(session: SessionPath, caller: RecallCaller, dependencies: AppDependencies) -> Response:
-    """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long idle.
-
-    A ``/`` in the id is written ``%2F``.
-    """
-    view = (await dependencies.tail.read(caller.tenant.id, session)).of(caller.key.user)
-    return JsonResponse({"session": session, **session_fields(view)})
-
-
-def session_fields(view: SessionView) -> dict[str, Any]:
-    """A session's view as plain values: ``messages`` (oldest first) and ``open_window`` (None if none is open)."""
-    windows = [window for window in (view.closed, view.open) if window is not None]
-    return {
-        "messages": [
-            {"window_sequence": window.sequence, "message": orjson.Fragment(message)} for window in windows for message in window.messages
-        ],
-        "open_window": None if view.open is None else {"sequence": view.open.sequence, "message_count": len(view.open.messages)},
-    }

@@ -19,7 +19,7 @@ from api.reads.recall_body import ContextBody, RecallBody
 from api.reads.recall_call import RecallCall
 from api.reads.recall_records import texts_of
 from api.response_models.recalls import CONTEXT, FEEDBACK_TAKEN, RECALLED
-from api.routes.memories import session_fields
+from api.routes.sessions import session_fields
 from memory.headers import FEEDBACK, KIND
 from memory.keys import encode_key
 from memory.recall_ids import is_recall_of

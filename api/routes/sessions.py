@@ -1,10 +1,10 @@
-"""``/v1/sessions``: the sessions with recent messages, and a dry run of the extraction of one."""
+"""``/v1/sessions``: the sessions with recent messages, the messages of one, and a dry run of its extraction."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 import orjson
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -17,7 +17,7 @@ from api.http.request_body import MAX_SCHEMA_VALUES, REST, body_schema, json_bod
 from api.limits.admission import TOPIC_RESULTS
 from api.problems import ProblemError
 from api.response_models.console import PREVIEW, SESSIONS
-from api.routes.memories import SessionPath
+from api.response_models.recalls import SESSION
 from api.routes.schema_checks import MethodChoice, composed
 from memory.records.limits import ForeignJson
 from memory.records.message import Id
@@ -27,6 +27,8 @@ from streams.operations.dry_run import DryWindow
 
 router = APIRouter(tags=["read"])
 previews_router = APIRouter(tags=["operate"])
+
+SessionPath = Annotated[str, Path(min_length=1, max_length=256)]
 
 _MOST_READ: Final = 500
 """Most sessions that one page looks at."""
@@ -64,6 +66,27 @@ async def list_sessions(
             if len(page) == limit:
                 break
     return JsonResponse({"sessions": page, "next": str(listed[looked_at - 1]) if looked_at < len(listed) else None})
+
+
+@router.get(f"/v1/sessions/{{session:{REST}}}", responses=SESSION)
+async def get_session(session: SessionPath, caller: RecallCaller, dependencies: AppDependencies) -> Response:
+    """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long idle.
+
+    A ``/`` in the id is written ``%2F``.
+    """
+    view = (await dependencies.tail.read(caller.tenant.id, session)).of(caller.key.user)
+    return JsonResponse({"session": session, **session_fields(view)})
+
+
+def session_fields(view: SessionView) -> dict[str, Any]:
+    """A session's view as plain values: ``messages`` (oldest first) and ``open_window`` (None if none is open)."""
+    windows = [window for window in (view.closed, view.open) if window is not None]
+    return {
+        "messages": [
+            {"window_sequence": window.sequence, "message": orjson.Fragment(message)} for window in windows for message in window.messages
+        ],
+        "open_window": None if view.open is None else {"sequence": view.open.sequence, "message_count": len(view.open.messages)},
+    }
 
 
 class PreviewRequest(RequestModel):

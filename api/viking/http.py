@@ -16,7 +16,7 @@ from api.own_api import api_key_of
 from api.problems import unauthorized
 from api.viking.errors import VikingError, code_of
 from api.viking.operations import VikingOperations
-from runtime.clocks import Clock, SystemClock
+from runtime.clocks import SystemClock
 from runtime.tracing import trace_id
 
 PATH: Final = "/api/memory"
@@ -59,12 +59,11 @@ class VikingFacade:
 
     Args:
         app: The service's ASGI app, which the operations call in this process.
-        clock: The time of messages that have none.
     """
 
-    def __init__(self, app: ASGIApp, *, clock: Clock | None = None) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._endpoints = FacadeEndpoints(app, refuse=_refused, errors=(VikingError,))
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
 
     @property
     def route(self) -> BaseRoute:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
+from api.facades import delete_listed, list_memories
 from api.viking.errors import CollectionError, NotFoundError, VikingError
 from api.viking.filters import (
     ALL_FIELDS,
@@ -27,9 +28,6 @@ from api.viking.translation import (
     weights_of,
 )
 
-MAX_LISTED: Final = 10_000
-"""Most memories that one request reads or deletes without a query."""
-_PAGE: Final = 200
 _DEFAULT_LIMIT: Final = 10
 _MAX_LIMIT: Final = 5000
 _MAX_RECALLED: Final = 1000
@@ -37,7 +35,6 @@ _MAX_RECALLED: Final = 1000
 _CHECKED: Final = 256
 """Results to recall if :meth:`SearchFilter.accepts` may reject some of them."""
 _FORBIDDEN: Final = 403
-_NOT_FOUND: Final = 404
 _EVENTS_OF_MESSAGES: Final = "Varve makes events of messages: send the text as memory_info.summary, or the conversation with add_session"
 _PROFILES_OF_EVENTS: Final = (
     "Varve computes profiles from events: send what was said with add_session, or set single fields with update_profile"
@@ -99,7 +96,7 @@ class VikingOperations:
         """The newest messages of a session, and its events."""
         name = _required(body, "session_id")
         session = await self._varve.session(name)
-        memories = await self._list(session=name)
+        memories = await list_memories(self._varve, session=name)
         if not session.messages and not memories:
             raise NotFoundError(f"there is no session {name}")
         return session_fields(session, memories)
@@ -170,13 +167,8 @@ class VikingOperations:
         if body.get("delete_type") not in (None, "full"):
             raise VikingError("delete_type: expected full")
         chosen = parse_filter(body.get("filter"), allowed=DELETE_FIELDS)
-        for each in await self._chosen(chosen, ("event",)):
-            try:
-                await self._varve.delete_memory(each.id, reason="VikingDB batch_delete_event")
-            except ServiceProblemError as error:
-                # Another request has deleted it in the meantime; the others are still to be deleted.
-                if error.status != _NOT_FOUND:
-                    raise
+        found = await self._chosen(chosen, ("event",))
+        await delete_listed(self._varve, (each.id for each in found), reason="VikingDB batch_delete_event")
         return {}
 
     async def add_profile(self, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,25 +263,16 @@ class VikingOperations:
         found: dict[str, Memory] = {}
         for user in chosen.asked_users:
             for selection in chosen.selections(kinds):
-                listed = await self._list(
-                    user=user, kinds=[*selection.kinds], types=[*selection.types] or None, since=chosen.since, until=chosen.until
+                listed = await list_memories(
+                    self._varve,
+                    user=user,
+                    kinds=[*selection.kinds],
+                    types=[*selection.types] or None,
+                    since=chosen.since,
+                    until=chosen.until,
                 )
                 found |= {each.id: each for each in listed if chosen.accepts(each)}
         return [*found.values()]
-
-    async def _list(self, **filters: Any) -> list[Memory]:
-        found: list[Memory] = []
-        after: str | None = None
-        while True:
-            page = await self._varve.memories(after=after, limit=_PAGE, **filters)
-            found += page.memories
-            after = page.next
-            if after is None:
-                return found
-            if len(found) >= MAX_LISTED:
-                raise VikingError(
-                    f"more than {MAX_LISTED} memories; send a query, name a user or a time, or use Varve's own API, which has cursors"
-                )
 
     async def _set_properties(self, profile: Memory, info: Mapping[str, Any]) -> None:
         if "user_profile" in info:

@@ -43,17 +43,15 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
         settings: Kafka's settings.
         tenants: The known webhooks.
         producer: Writes deliveries.
-        now: The wall clock, in seconds since the epoch.
     """
 
-    def __init__(self, *, settings: Settings, tenants: TenantDirectory, producer: Producer, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, producer: Producer) -> None:
         self._kafka = settings.kafka
         self._feed = settings.topic(MEMORIES.name)
         self._deliveries = settings.topic(WEBHOOK_DELIVERIES.name)
         self._group = f"{settings.kafka.topic_prefix}webhooks"
         self._tenants = tenants
         self._producer = producer
-        self._now = now
         self._unplaced: set[TopicPartition] | None = None
         """Assigned partitions that have no position yet; None while Kafka assigns them."""
 
@@ -127,12 +125,12 @@ class FanOut(ConsumerRebalanceListener):  # type: ignore[misc]
 
     def _first_added(self) -> datetime:
         added = [webhook.created for tenant in self._tenants.all() for webhook in tenant.webhooks]
-        return min(added, default=datetime.fromtimestamp(self._now(), UTC))
+        return min(added, default=datetime.now(UTC))
 
     async def _know_webhooks(self, newest_ms: int) -> None:
         """Waits until the copy of the control log is newer than a change, so that it has every webhook that was added before."""
-        needed = min(newest_ms / 1000, self._now())
-        while self._now() - self._tenants.age_s < needed:  # noqa: ASYNC110 - the control log has no event
+        needed = min(newest_ms / 1000, time.time())
+        while time.time() - self._tenants.age_s < needed:  # noqa: ASYNC110 - the control log has no event
             await asyncio.sleep(_PAUSE_S)
 
     async def _outputs(self, records: Sequence[ConsumerRecord[bytes | None, bytes | None]]) -> list[OutgoingRecord]:

@@ -1,7 +1,5 @@
 """The topic of deliveries: it holds only those that wait and those that failed permanently."""
 
-from collections.abc import Sequence
-
 from memory.errors import RecordError
 from memory.keys import encode_key, marked_key, partition_of
 from memory.records import WebhookDelivery
@@ -61,7 +59,7 @@ async def read_deliveries(settings: Settings, tenant: str, webhook: str) -> list
     return sorted(found.values(), key=lambda each: (each.changed_at, each.partition, each.offset))
 
 
-async def redrive(settings: Settings, producer: Producer, tenant: str, webhook: str, *, ids: Sequence[str] | None = None) -> int:
+async def redrive(settings: Settings, producer: Producer, tenant: str, webhook: str) -> int:
     """Lets the dead letters of a webhook be sent again.
 
     Args:
@@ -69,7 +67,6 @@ async def redrive(settings: Settings, producer: Producer, tenant: str, webhook: 
         producer: Writes.
         tenant: The tenant.
         webhook: The webhook's id.
-        ids: Only these deliveries. Default: all dead letters.
 
     Returns:
         The number of deliveries.
@@ -78,7 +75,7 @@ async def redrive(settings: Settings, producer: Producer, tenant: str, webhook: 
         KafkaUnavailableError: If no broker answers. Then some may have been redriven; the call may be repeated.
     """
     topic = settings.topic(WEBHOOK_DELIVERIES.name)
-    dead = [each for each in await read_deliveries(settings, tenant, webhook) if each.state == "dead" and (ids is None or each.id in ids)]
+    dead = [each for each in await read_deliveries(settings, tenant, webhook) if each.state == "dead"]
     again = (
         each.model_copy(update={"state": "pending", "attempts": 0, "due_at": None, "dead_at": None, "redriven": each.redriven + 1})
         for each in dead

@@ -71,11 +71,11 @@ class Idempotency:
     async def once(self, act: Callable[[], Awaitable[Response]], *, kept: Callable[[bytes], bytes] = bytes) -> Response:
         """Carries the request out, or returns the response of the first request with its key.
 
+        While Redis is unavailable, the request is executed, since rejecting it would be the greater harm. The response says so.
+
         Args:
             act: Carries it out.
             kept: The part of the response's body that is stored. An erasure of a user does not find it: it must not have their texts.
-
-        While Redis is unavailable, the request is executed, since rejecting it would be the greater harm. The response says so.
 
         Raises:
             ProblemError: 409 while the first request is in progress, 422 if the first request was different; and any error of ``act``.

@@ -1,4 +1,7 @@
-"""The requests of the clients, without any I/O: both clients share this module."""
+"""The requests of the clients, without any I/O: both clients share this module.
+
+A function for each method of the clients makes the :class:`Call`; the client sends it and parses its response.
+"""
 
 import json
 import re
@@ -38,7 +41,6 @@ Outcome = SentMessage | dict[str, Any]
 
 BATCH_SIZE: Final = 200
 
-_VISIBLE_ASCII: Final = re.compile(r"[\x21-\x7e]+")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
 """The values of ``Idempotency-Key`` that the service accepts."""
 
@@ -68,54 +70,6 @@ def content_of(call: Call[Any]) -> tuple[bytes | None, dict[str, str]]:
     except ValueError as error:
         raise InvalidArgumentError(f"{call.path}: JSON cannot contain a value of this request: {error}") from error
     return content, {"Content-Type": "application/json", **call.headers}
-
-
-def opened(open_client: Callable[[], T]) -> T:
-    """An HTTP client.
-
-    Raises:
-        InvalidArgumentError: If the environment names a proxy or certificates that cannot be used.
-    """
-    try:
-        return open_client()
-    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
-        raise InvalidArgumentError(
-            f"the proxy or the certificates that the environment names (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY, SSL_CERT_FILE) cannot be "
-            f"used: {error}; correct the variable, or pass an own client as http"
-        ) from error
-
-
-def address_of(url: str) -> str:
-    """The address of the service, without a slash at its end.
-
-    Raises:
-        InvalidArgumentError: If it is not one.
-    """
-    try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, TypeError):
-        parsed = httpx.URL("")
-    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.fragment:
-        raise InvalidArgumentError(f"{url!r} is not the address of a service, such as 'http://127.0.0.1:8080'")
-    if parsed.path.rstrip("/").endswith("/v1"):
-        raise InvalidArgumentError(
-            f"{url!r} ends with /v1: pass the address of the service without it, the client adds the path of each request"
-        )
-    return url.rstrip("/")
-
-
-def authorization_of(api_key: str) -> str:
-    """The header for an API key. Blanks around it, such as the line feed of a file, are removed.
-
-    Raises:
-        InvalidArgumentError: If it is empty, or has a character that no key has. The error does not show the key.
-    """
-    key = api_key.strip() if isinstance(api_key, str) else ""
-    if not key:
-        raise InvalidArgumentError("api_key is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)")
-    if _VISIBLE_ASCII.fullmatch(key) is None:
-        raise InvalidArgumentError("api_key has a character that no key has: pass the key itself, without a name or a comment")
-    return f"Bearer {key}"
 
 
 def send_calls(messages: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Iterator[Call[list[Outcome]]]:

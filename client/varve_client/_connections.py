@@ -1,12 +1,19 @@
-"""The HTTP clients of a client, without any I/O: connections belong to the process and to the event loop that opened them."""
+"""What a client needs to connect: the address, the key and the HTTP clients. Both clients share this module.
+
+Connections belong to the process and to the event loop that opened them.
+"""
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
-from varve_client._calls import opened
-from varve_client.errors import UnusableClientError
+import httpx
+
+from varve_client.errors import InvalidArgumentError, UnusableClientError
+
+_VISIBLE_ASCII: Final = re.compile(r"[\x21-\x7e]+")
 
 
 class _Http(Protocol):
@@ -35,7 +42,7 @@ class Connections(Generic[H]):
         self._open = open_client
         self._process = os.getpid()
         self._is_closed = False
-        self._unused = None if given is not None else opened(open_client)
+        self._unused = None if given is not None else open_http(open_client)
         self._of: dict[object, H] = {}
 
     def of(self, owner: object) -> H:
@@ -55,7 +62,7 @@ class Connections(Generic[H]):
         if owner not in self._of:
             unused, self._unused = self._unused, None
             going_on = {each: http for each, http in self._of.items() if not _has_ended(each)}
-            self._of = going_on | {owner: unused or opened(self._open)}
+            self._of = going_on | {owner: unused or open_http(self._open)}
         return self._of[owner]
 
     def close(self, owner: object) -> H | None:
@@ -81,3 +88,51 @@ class Connections(Generic[H]):
 
 def _has_ended(owner: object) -> bool:
     return isinstance(owner, asyncio.AbstractEventLoop) and owner.is_closed()
+
+
+def open_http(open_client: Callable[[], H]) -> H:
+    """Opens an HTTP client.
+
+    Raises:
+        InvalidArgumentError: If the environment names a proxy or certificates that cannot be used.
+    """
+    try:
+        return open_client()
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+        raise InvalidArgumentError(
+            f"the proxy or the certificates that the environment names (ALL_PROXY, HTTP_PROXY, HTTPS_PROXY, SSL_CERT_FILE) cannot be "
+            f"used: {error}; correct the variable, or pass an own client as http"
+        ) from error
+
+
+def address_of(url: str) -> str:
+    """The address of the service, without a slash at its end.
+
+    Raises:
+        InvalidArgumentError: If it is not one.
+    """
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, TypeError):
+        parsed = httpx.URL("")
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.fragment:
+        raise InvalidArgumentError(f"{url!r} is not the address of a service, such as 'http://127.0.0.1:8080'")
+    if parsed.path.rstrip("/").endswith("/v1"):
+        raise InvalidArgumentError(
+            f"{url!r} ends with /v1: pass the address of the service without it, the client adds the path of each request"
+        )
+    return url.rstrip("/")
+
+
+def authorization_of(api_key: str) -> str:
+    """The header for an API key. Blanks around it, such as the line feed of a file, are removed.
+
+    Raises:
+        InvalidArgumentError: If it is empty, or has a character that no key has. The error does not show the key.
+    """
+    key = api_key.strip() if isinstance(api_key, str) else ""
+    if not key:
+        raise InvalidArgumentError("api_key is empty: pass the tenant's key (`varve dev` writes one to .varve/dev.key)")
+    if _VISIBLE_ASCII.fullmatch(key) is None:
+        raise InvalidArgumentError("api_key has a character that no key has: pass the key itself, without a name or a comment")
+    return f"Bearer {key}"

@@ -16,7 +16,7 @@ from runtime.errors import KafkaUnavailableError
 from runtime.kafka.groups import ConsumerGroups
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
-from streams.engine.state.folders import folders_next_to, is_taken
+from streams.engine.state.folders import folders_next_to, try_lock
 
 _log = logger(__name__)
 _FILE: Final = "membership"
@@ -27,7 +27,7 @@ _INTERVAL_S: Final = 0.25
 class MemberNote:
     """The id of a worker in its consumer group, in a file of its folder. Kafka gives each process that joins a new id.
 
-    The file has its own lock: to try the folder's lock would make a worker that starts at that moment take another folder.
+    The file has its own lock: if others tried the lock of the folder, a worker that starts at that moment would take another folder.
 
     Args:
         folder: The worker's folder, whose lock it holds.
@@ -129,6 +129,6 @@ def _left_by_killed(file: Path) -> str:
     try:
         with file.open() as note:
             # Shared: several workers may look at once.
-            return note.read() if is_taken(note, shared=True) else ""
+            return note.read() if try_lock(note, shared=True) else ""
     except (OSError, UnicodeDecodeError):
         return ""

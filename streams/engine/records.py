@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, Self
 
-from memory.errors import KeyFormatError
+from aiokafka import ConsumerRecord
+
 from memory.headers import origin_of, place_of
-from memory.keys import decode_key
+from memory.keys import tenant_of_key
 from memory.positions import LogPosition
 from memory.times import time_of_milliseconds
 from runtime.kafka import OutgoingRecord
@@ -32,6 +33,11 @@ class ConsumedRecord:
     timestamp: float
     """Append time in seconds since the epoch, by the broker's clock (or the producer's, if the topic is configured so)."""
 
+    @classmethod
+    def of(cls, read: "ConsumerRecord[bytes | None, bytes | None]") -> Self:
+        """The record as aiokafka has read it."""
+        return cls(read.topic, read.partition, read.offset, read.key, read.value, tuple(read.headers), read.timestamp / 1000)
+
     def header(self, name: str) -> bytes | None:
         """The last header with a name."""
         for each, value in reversed(self.headers):
@@ -47,10 +53,7 @@ class ConsumedRecord:
     @property
     def tenant(self) -> str:
         """The tenant at the start of its key; empty if there is none."""
-        try:
-            return decode_key(self.key or b"")[0]
-        except KeyFormatError:
-            return ""
+        return tenant_of_key(self.key)
 
     @property
     def position(self) -> LogPosition:

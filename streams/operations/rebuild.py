@@ -17,7 +17,6 @@ After a killed rebuild, the stages' workers wait until it is run again, which re
 import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
-from typing import Final
 
 import orjson
 
@@ -31,7 +30,7 @@ from memory.topics import CONTRIBUTIONS, MERGED
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories
 from streams.errors import ReplayRefusedError
 from streams.operations.resetting import resetting
 from streams.stages.catalog import STAGES, StageSpec
@@ -141,20 +140,14 @@ def _again(topic: str, value: bytes | None) -> OutgoingRecord | None:
     return OutgoingRecord(topic, key, value)
 
 
-_PAGE_SIZE: Final = 500
-
-
 async def snapshot(store: MemoryStore, tenant: str) -> AsyncIterator[bytes]:
     """A tenant's memories as JSON lines with sorted fields, sorted by id.
 
     Raises:
         StoreUnavailableError: The store is unavailable.
     """
-    after: str | None = None
-    while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE_SIZE):
-        for memory in page:
-            yield canonical(memory)
-        after = page[-1].id
+    async for memory in all_memories(store, TenantScope(tenant)):
+        yield canonical(memory)
 
 
 async def digest(store: MemoryStore, tenant: str) -> str:

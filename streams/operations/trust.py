@@ -22,9 +22,9 @@ from control.documents import Tenant
 from control.erasure import subject_of
 from control.state import ControlState
 from control.trust_changes import note_applied
-from memory.errors import KeyFormatError, RecordError
+from memory.errors import RecordError
 from memory.headers import KIND, TRUST, TRUST_REVIEW, origin_of, place_of
-from memory.keys import decode_key, distinct_key, encode_key, marked_key
+from memory.keys import distinct_key, encode_key, marked_key, parts_of_key
 from memory.positions import LogPosition
 from memory.records import TrustReview, TrustRules
 from memory.topics import EXTRACTIONS
@@ -32,8 +32,7 @@ from memory.trust import named_by
 from runtime.kafka import OutgoingRecord, Producer, check_topics, read_topic
 from runtime.logs import logger
 from runtime.settings import Settings
-from streams.operations.erasure.log import BATCH, ends_after
-from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.stage_barrier import BATCH, StageBarrier, ends_after
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
@@ -63,7 +62,7 @@ async def apply_trust(
         The number of reviewed windows by tenant.
 
     Raises:
-        ErasureUnfinishedError: If the events stage does not handle the reviews in time; the next run completes this one.
+        StageBehindError: If the events stage does not handle the reviews in time; the next run completes this one.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
     """
@@ -187,11 +186,12 @@ class _Run:
 
 def _owner(key: bytes | None) -> tuple[str, str]:
     """The tenant and user in a key; empty texts if it has none."""
-    try:
-        parts = decode_key(key or b"")
-    except KeyFormatError:
-        return "", ""
-    return (parts[0], parts[1] if len(parts) == 2 else "") if parts else ("", "")
+    match parts_of_key(key):
+        case (tenant, user):
+            return tenant, user
+        case (tenant, *_):
+            return tenant, ""
+    return "", ""
 
 
 def _sources_of(value: bytes) -> tuple[str, set[str]]:

@@ -21,6 +21,7 @@ from runtime.settings import ServiceSettings, Settings, StoreSettings
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Rejection
 from tests.api.running_service import InProcessTransport
 from tests.control_log import add_operator, add_tenant, known_tenants
 from tests.one_broker import one_broker
@@ -73,11 +74,9 @@ async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
     source = ConsumedRecord(settings.topic("messages"), position.partition, position.offset, key, value, (), 0.0)
     (letter,) = dead_letter(
         settings.topic("dead-letters"),
-        source,
+        Rejection(source, "malformed", "not JSON"),
         limit=LIMIT,
         stage="sessions",
-        reason="malformed",
-        detail="not JSON",
         attempts=1,
         first_attempt_at=NOON,
         last_attempt_at=NOON,

@@ -13,9 +13,9 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from memory.topics import EXTRACTIONS, MEMORIES, MERGED, WINDOWS
 from runtime.kafka.client import admin_client
 from runtime.settings import Settings
-from streams.engine.state.folders import remove_folders, tables_folder
 from streams.stages.catalog import STAGES
 from tests.chaos.run import FaultContext, Injection
+from tests.streams.harness import remove_tables
 
 _EAGER: Final = {"segment.ms": "500", "min.cleanable.dirty.ratio": "0.01", "max.compaction.lag.ms": "1000"}
 _WITH_ROWS: Final = ("sessions", "events", "entities")
@@ -48,7 +48,7 @@ def compaction_under(part: Injection) -> Injection:
 async def _lose_tables(context: FaultContext, stage: str) -> None:
     worker = context.cluster.workers[stage][0]
     async with worker.held_down(signal.SIGKILL):
-        context.expect(remove_folders(tables_folder(context.cluster.settings.data, stage)) > 0, f"{stage} had no tables")
+        context.expect(remove_tables(context.cluster.settings.data, stage) > 0, f"{stage} had no tables")
 
 
 @asynccontextmanager

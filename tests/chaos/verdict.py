@@ -1,7 +1,7 @@
 """Compares the result of a run with its ledger and its log."""
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import orjson
@@ -11,7 +11,7 @@ from memory.headers import KIND
 from memory.keys import decode_key
 from memory.records import Memory, MemoryChange, Window
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, lines_value
 from tests.chaos.methods_schema import METHOD_TYPES
@@ -21,7 +21,6 @@ from tests.chaos.timeline_verdict import judge_timelines, stories, story_value, 
 from tests.chaos.topic_log import LogHistory, LogRecord
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
-_PAGE = 500
 _LINES = frozenset({"goals", "weak_points"})
 """Properties whose lines may stand in any order."""
 _EXAMPLES = 5
@@ -102,7 +101,7 @@ async def judge(
     timelines = timelines_of(tenant, stated, extractions)
     memories = expected_memories(tenant, stated, timelines.corrections) | stories(tenant, timelines)
     standing = {identity: each for identity, each in memories.items() if identity not in timelines.gone}
-    observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
+    observed = {memory.id: memory async for memory in all_memories(store, TenantScope(tenant))}
     of_methods = [each for each in observed.values() if each.type in METHOD_TYPES]
     others = {identity: each for identity, each in observed.items() if each.type not in METHOD_TYPES}
     _judge_memories(verdict, others, standing)
@@ -294,11 +293,3 @@ def _comparable_value(name: str, value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     return lines_value(value.split("\n")) if name in _LINES else story_value(value) if name == TIMELINE else value
-
-
-async def _all_memories(store: MemoryStore, tenant: str) -> AsyncIterator[Memory]:
-    after: str | None = None
-    while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE):
-        for memory in page:
-            yield memory
-        after = page[-1].id

@@ -19,6 +19,8 @@ from memory.keys import (
     key_part,
     marked_key,
     partition_of,
+    parts_of_key,
+    tenant_of_key,
     unmarked_key,
 )
 
@@ -143,3 +145,9 @@ def test_a_fractional_number_is_unchanged(value: float, part: str) -> None:
 @pytest.mark.parametrize("value", ["", " \n", None, ["a"], {"a": 1}, "x" * (LONGEST_KEY_PART + 1)])
 def test_an_invalid_key_part_is_refused_not_cut(value: object) -> None:
     assert key_part(value) is None
+
+
+def test_a_key_of_another_format_has_no_parts() -> None:
+    assert parts_of_key(b"acme/ann#6b1f") == ("acme", "ann")
+    assert parts_of_key(None) == parts_of_key(b"a b") == ()
+    assert (tenant_of_key(b"acme/ann"), tenant_of_key(b"a b")) == ("acme", "")

@@ -1,6 +1,7 @@
 """Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from streams.engine.failures.suspects import JournalEntry, after_end
 from streams.engine.faust.flow_control import FlowControl, PauseReason
 from streams.engine.records import ConsumedRecord
 from streams.engine.stage_metrics import StageMetrics
+from streams.engine.state.folders import held_folders, tables_folder
 from streams.engine.state.partition_state import Codec, PartitionState, StateChange
 from streams.engine.tasks.batch import Batch, BatchHandler
 from streams.engine.tasks.batch_interval import BatchInterval, BatchLimits
@@ -229,6 +231,14 @@ def contributed(batch: Batch) -> list[ConsumedRecord]:
 def plain_settings(data: Path, **groups: Any) -> Settings:
     """Settings that no environment changes."""
     return Settings(_env_file=None, data=data, **groups)
+
+
+def remove_tables(data: Path, stage: str) -> int:
+    """Removes the local tables of a stage, whose workers are stopped; returns the number of folders."""
+    with held_folders(tables_folder(data, stage)) as folders:
+        for folder in folders:
+            shutil.rmtree(folder)
+        return len(folders)
 
 
 async def until(condition: Callable[[], bool], *, deadline_s: float = 60.0) -> None:

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from memory.topics import ALL
 from runtime.kafka import KafkaOffsets, read_topic
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_steps
 from streams.engine.state.partition_state import changelog_topic, unpack
 from streams.operations.rebuild import snapshot
 from streams.stages.catalog import STAGES
@@ -47,11 +47,8 @@ async def standing_records(settings: Settings, *, generations: Iterable[str] = (
 
 async def stored_contents(store: MemoryStore, tenant: str) -> list[bytes]:
     """The memories and history steps of a tenant."""
-    found, after = [line async for line in snapshot(store, tenant)], None
-    while page := await store.steps(TenantScope(tenant), None, after=after):
-        found += [each.to_json() for each in page]
-        after = page[-1].id
-    return found
+    found = [line async for line in snapshot(store, tenant)]
+    return found + [each.to_json() async for each in all_steps(store, TenantScope(tenant), None)]
 
 
 async def redis_contents(settings: Settings) -> dict[str, list[bytes]]:

@@ -107,7 +107,7 @@ class Simulation:
         if self.running:
             self.now += 1.0
             entry = self.running.pop(index % len(self.running))
-            self.scheduler.defer(entry, self.now)
+            self.scheduler.free_slot(entry, self.now)
             self.deferred.append(entry)
 
     def pause_tenant(self, index: int) -> None:
@@ -115,7 +115,7 @@ class Simulation:
         if self.running:
             self.now += 1.0
             entry = self.running.pop(index % len(self.running))
-            self.scheduler.defer(entry, self.now)
+            self.scheduler.free_slot(entry, self.now)
             self.scheduler.requeue(entry)
             self.scheduler.pause_tenant(entry.tenant)
             self.paused_tenants.add(entry.tenant)
@@ -360,7 +360,7 @@ def test_deferred_record_blocks_its_key_but_no_slot() -> None:
         scheduler.deliver(PARTITION, offset, key=key, tenant="t", record=offset)
     failed = scheduler.start_next(0.0)
     assert failed is not None
-    scheduler.defer(failed, 1.0)
+    scheduler.free_slot(failed, 1.0)
     other = scheduler.start_next(1.0)
     assert other is not None
     assert other.key == "b"

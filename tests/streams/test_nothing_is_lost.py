@@ -11,11 +11,10 @@ from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.metrics import metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
-from streams.engine.state.folders import remove_folders, tables_folder
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.streams.flow import TENANT, NewFlow, keyed_worker, serving
-from tests.streams.harness import until
+from tests.streams.harness import remove_tables, until
 from tests.streams.message_ledger import MessageLedger, committed, committed_reaches, records_of, stage_done
 
 pytestmark = pytest.mark.integration
@@ -89,7 +88,7 @@ async def test_a_cancelled_worker_resumes_its_backlog(flow: Settings, tables: st
         await asyncio.wait([worker])
         if tables == "dropped":
             # Whatever was committed must be in the changelog: there is nothing else now.
-            remove_folders(tables_folder(flow.data, "sessions"))
+            remove_tables(flow.data, "sessions")
     await ledger.send(ledger.flush(TENANT))
     async with serving(flow, ["sessions"]):
         await stage_done(flow, "sessions")
@@ -108,7 +107,7 @@ async def test_a_zombies_late_changelog_row_is_skipped(flow: Settings) -> None:
     assert len(rows) == 3
     late = rows[0]
     await ledger.send([OutgoingRecord(topic=changelog, key=late.key, value=late.value, partition=late.partition)])
-    remove_folders(tables_folder(flow.data, "sessions"))
+    remove_tables(flow.data, "sessions")
     async with serving(flow, ["sessions"]):
         await ledger.send([*ledger.flush(TENANT, "s1")])
         await stage_done(flow, "sessions")

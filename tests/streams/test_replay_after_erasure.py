@@ -17,7 +17,7 @@ from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope
 from streams.engine.tasks.batch import Batch
-from streams.errors import ErasureUnfinishedError
+from streams.errors import StageBehindError
 from streams.operations.erasure.erase import erase
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
@@ -151,7 +151,7 @@ async def test_an_erasure_waits_for_the_end_of_a_rebuild(leased: Settings, store
     is_released = asyncio.Event()
     with held_back(1 - HOME, is_released):
         async with serving(leased):
-            with pytest.raises(ErasureUnfinishedError, match="events still has 1 record to handle"):
+            with pytest.raises(StageBehindError, match="events still has 1 record to handle"):
                 await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=40)
             is_released.set()
             (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)

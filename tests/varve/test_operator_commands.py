@@ -19,6 +19,7 @@ from runtime.settings import Settings
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Rejection
 from tests.one_broker import records_written
 from tests.varve.typed_commands import TypedCommands
 from varve.cli.application import app
@@ -37,11 +38,9 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
     source = ConsumedRecord(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
     (letter,) = dead_letter(
         settings.topic("dead-letters"),
-        source,
+        Rejection(source, "malformed", "not\nJSON \x1b[2J\u202e"),
         limit=LIMIT,
         stage="sessions",
-        reason="malformed",
-        detail="not\nJSON \x1b[2J\u202e",
         attempts=1,
         first_attempt_at=NOON,
         last_attempt_at=NOON,

@@ -63,15 +63,12 @@ class DeadLetterWriter:
         return await asyncio.to_thread(
             dead_letter,
             self._topic,
-            rejection.record,
+            rejection,
             limit=SMALLEST_LIMIT if is_smallest else self._limit,
             stage=self._metrics.stage,
-            reason=rejection.reason,
-            detail=rejection.detail,
             attempts=attempts,
             first_attempt_at=first_attempt_at,
             last_attempt_at=datetime.now(UTC),
-            raw_answer=rejection.raw_answer,
         )
 
     def log_refused(self, record: ConsumedRecord, error: Exception) -> None:
@@ -87,45 +84,40 @@ class DeadLetterWriter:
 
 def dead_letter(
     topic: str,
-    record: ConsumedRecord,
+    rejection: Rejection,
     *,
     limit: int,
     stage: str,
-    reason: str,
-    detail: str,
     attempts: int,
     first_attempt_at: datetime,
     last_attempt_at: datetime,
-    raw_answer: str | None = None,
 ) -> list[OutgoingRecord]:
     """The record for the dead-letter topic, followed by the parts of a content that does not fit into it.
 
     Args:
         topic: The dead-letter topic's name on the broker.
-        record: The record that could not be processed.
+        rejection: The record that could not be processed, and the reason.
         limit: The largest record that the topic accepts, in bytes; at least :data:`SMALLEST_LIMIT`.
         stage: The stage that rejected it.
-        reason: A stable word.
-        detail: The error's text.
         attempts: Number of attempts.
         first_attempt_at: Time of the first attempt.
         last_attempt_at: Time of the last attempt.
-        raw_answer: A model's answer that could not be parsed.
     """
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"limit must be at least {SMALLEST_LIMIT}, got {limit}")
+    record = rejection.record
     metadata = DeadLetterMetadata(
         topic=record.topic,
         partition=record.partition,
         offset=record.offset,
         stage=_truncate(stage, _MAX_WORD_BYTES),
-        reason=_truncate(reason, _MAX_WORD_BYTES),
-        detail=_truncate(detail, _MAX_DETAIL_BYTES),
+        reason=_truncate(rejection.reason, _MAX_WORD_BYTES),
+        detail=_truncate(rejection.detail, _MAX_DETAIL_BYTES),
         tries=attempts,
         first_time=first_attempt_at,
         last_time=last_attempt_at,
     )
-    metadata_headers = _headers(metadata, raw_answer)
+    metadata_headers = _headers(metadata, rejection.raw_answer)
     content = Content(record.key, record.value, without_metadata(record.headers))
     whole = OutgoingRecord(topic, content.key, content.value, (*content.headers, *metadata_headers))
     return [whole] if whole.size <= limit else _in_parts(topic, content, metadata, metadata_headers, limit)

@@ -86,10 +86,10 @@ class ErasedRecordRemover:
         """Stops when the partition is revoked; the next assignment begins again."""
         yielder, offset, removed = Yielder(), 0, 0
         async with self._turn:
-            while self._serves(task) and (page := task.deferred.stored(tenant, offset, limit=_PAGE)):
+            while self._is_current(task) and (page := task.deferred.stored(tenant, offset, limit=_PAGE)):
                 for record in page:
                     await yielder.maybe_yield()
-                    if not self._serves(task):
+                    if not self._is_current(task):
                         return
                     if not self.covers(record):
                         continue
@@ -102,11 +102,11 @@ class ErasedRecordRemover:
                         self._searched[task].pop(tenant, None)  # its attempt may be refused: then it waits again
                 offset = page[-1].offset + 1
                 await task.drain()
-            if removed and self._serves(task):
+            if removed and self._is_current(task):
                 task.compact()
                 _log.info("erased_records_removed", partition=task.source.partition, tenant=tenant, records=removed)
 
-    def _serves(self, task: KeyedTask) -> bool:
+    def _is_current(self, task: KeyedTask) -> bool:
         is_assigned = self._tasks.get(task.source.partition) is task and task.is_recovered
         return is_assigned and task.data_loss is None and not self._scheduler.is_closed
 

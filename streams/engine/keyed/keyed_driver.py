@@ -231,7 +231,7 @@ class KeyedDriver(Driver):
 
     def _postpone(self, entry: PendingRecord[InFlightRecord], ready: "asyncio.Future[None]") -> None:
         """Frees the slot until others have done their work: records that wait for them must not keep other tenants' records waiting."""
-        self._scheduler.defer(entry, time.monotonic())
+        self._scheduler.free_slot(entry, time.monotonic())
         if self._is_outage():
             self._context.dependencies.cancel_trials()
         ready.add_done_callback(lambda _: self._requeue(entry))
@@ -239,7 +239,7 @@ class KeyedDriver(Driver):
 
     def _retry_later(self, entry: PendingRecord[InFlightRecord], failure: TransientError, failures: int) -> None:
         """Frees the slot while the record waits."""
-        self._scheduler.defer(entry, time.monotonic())
+        self._scheduler.free_slot(entry, time.monotonic())
         if failure.counts_as_attempt:
             wait_s = self._context.dependencies.retry_interval_s(failure, max(1, failures))
             asyncio.get_running_loop().call_later(wait_s, self._requeue, entry)

@@ -107,9 +107,7 @@ class PayloadLoader:
             raise TransientError(f"{record.position} cannot be read again: {error!r}", dependency="kafka") from error
         if found.offset != record.offset:
             raise self._expired(record.position)
-        return ConsumedRecord(
-            record.topic, record.partition, record.offset, found.key, found.value, tuple(found.headers), found.timestamp / 1000
-        )
+        return ConsumedRecord.of(found)
 
     async def _fetch(
         self, consumer: AIOKafkaConsumer, partition: TopicPartition, offset: int

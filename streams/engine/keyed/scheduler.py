@@ -216,7 +216,7 @@ class Scheduler(Generic[R]):
         """Starts a tenant's records again. It is not compensated for the time that it was paused."""
         self._slots.resume_tenant(tenant)
 
-    def defer(self, entry: PendingRecord[R], now: float) -> None:
+    def free_slot(self, entry: PendingRecord[R], now: float) -> None:
         """Frees the slot of a record that is retried later. It stays ahead of the other records of its key."""
         self._slots.release(entry, now)
         entry.status = Status.WAITING
@@ -227,7 +227,7 @@ class Scheduler(Generic[R]):
             self._payloads.evict_surplus(entry)
 
     def requeue(self, entry: PendingRecord[R]) -> None:
-        """Makes a deferred record ready again, unless it was dropped."""
+        """Makes a record ready again after :meth:`free_slot`, unless it was dropped."""
         if self.tracks(entry) and entry.status is Status.WAITING and not entry.is_queued:
             self._slots.enqueue(entry)
 

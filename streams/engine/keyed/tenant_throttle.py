@@ -40,18 +40,18 @@ class TenantThrottle:
         self._park_after_s = park_after_s
         self._clock = clock
         self._refused_since: dict[str, float] = {}
-        self._deferral: set[str] = set()
+        self._parked: set[str] = set()
         self._paused: set[str] = set()
         self._warned_at: dict[str, float] = {}
 
     def parks(self, tenant: str) -> bool:
         """Whether to park a tenant's records without an attempt, until one of its parked records succeeds."""
-        return tenant in self._deferral
+        return tenant in self._parked
 
     def on_handled(self, tenant: str) -> None:
         """Records that one of the tenant's records succeeded."""
         self._refused_since.pop(tenant, None)
-        self._deferral.discard(tenant)
+        self._parked.discard(tenant)
 
     def pause(self, tenant: str, failure: TransientError) -> bool:
         """Pauses a tenant for a few seconds at most, and logs it once a minute.
@@ -64,9 +64,9 @@ class TenantThrottle:
         self._scheduler.pause_tenant(tenant)
         now = self._clock()
         refused_for_s = now - self._refused_since.setdefault(tenant, now)
-        begins = tenant not in self._deferral and max(refused_for_s, failure.retry_after_s or 0.0) >= self._park_after_s
+        begins = tenant not in self._parked and max(refused_for_s, failure.retry_after_s or 0.0) >= self._park_after_s
         if begins:
-            self._deferral.add(tenant)
+            self._parked.add(tenant)
         if tenant not in self._paused:
             self._pause(tenant, failure, now)
         return begins

@@ -10,13 +10,12 @@ from typing import IO, Final
 
 from streams.errors import WorkersRunningError
 
+_GROUP_FILE: Final = "group"
+
 
 def tables_folder(data: Path, stage: str) -> Path:
     """The parent folder of a stage's workers."""
     return data / "tables" / stage
-
-
-_GROUP_FILE: Final = "group"
 
 
 @contextmanager
@@ -30,7 +29,7 @@ def own_folder(parent: Path, group: str) -> Iterator[Path]:
         folder = parent / str(number)
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("w") as lock:
-            if not is_taken(lock):
+            if not try_lock(lock):
                 number += 1
                 continue
             # A command may have removed the folder between the two steps: then no other process finds this lock file.
@@ -65,48 +64,24 @@ def held_folders(parent: Path) -> Iterator[list[Path]]:
     folders = sorted(parent.iterdir()) if parent.is_dir() else []
     with ExitStack() as locks:
         for folder in folders:
-            if not is_taken(locks.enter_context((folder / "lock").open("w"))):
+            if not try_lock(locks.enter_context((folder / "lock").open("w"))):
                 raise WorkersRunningError(f"a worker on this machine uses {folder}: stop it first, then try again")
         yield folders
 
 
-def remove_folders(parent: Path) -> int:
-    """Removes all tables of a stage on this machine; workers restore them from the changelog.
-
-    Args:
-        parent: The parent folder of the stage's workers.
-
-    Returns:
-        The number of removed folders.
-
-    Raises:
-        WorkersRunningError: A worker holds one of them.
-    """
-    with held_folders(parent) as folders:
-        for folder in folders:
-            shutil.rmtree(folder)
-        return len(folders)
-
-
-def remove_folders_of(parent: Path, group: str) -> int:
+def remove_folders_of(parent: Path, group: str) -> None:
     """Removes the tables of one group of a stage on this machine. Folders that a worker holds are left.
 
     Args:
         parent: The parent folder of the stage's workers.
         group: The group.
-
-    Returns:
-        The number of removed folders.
     """
-    removed = 0
     for folder in sorted(parent.iterdir()) if parent.is_dir() else []:
         if _group_of(folder) != group:
             continue
         with (folder / "lock").open("w") as lock:
-            if is_taken(lock):
+            if try_lock(lock):
                 shutil.rmtree(folder)
-                removed += 1
-    return removed
 
 
 def _belongs_to(folder: Path, group: str) -> bool:
@@ -125,8 +100,8 @@ def _group_of(folder: Path) -> str | None:
         return None
 
 
-def is_taken(lock: IO[str], *, shared: bool = False) -> bool:
-    """Takes a lock, unless another process has it.
+def try_lock(lock: IO[str], *, shared: bool = False) -> bool:
+    """Takes a lock; returns False if another process has it.
 
     Args:
         lock: The open file of the lock.

@@ -33,8 +33,8 @@ class OldestPending:
         if entry.status is Status.RUNNING:
             state = "handling"
         elif entry.status is Status.WAITING:
-            is_deferred = entry.attempts > 0 and not entry.is_queued
-            state = "paused" if is_paused else "retrying" if is_deferred else "waiting"
+            waits_for_retry = entry.attempts > 0 and not entry.is_queued
+            state = "paused" if is_paused else "retrying" if waits_for_retry else "waiting"
         return cls(offset=entry.offset, tenant=entry.tenant, state=state, attempts=entry.attempts)
 
     @classmethod

@@ -36,9 +36,9 @@ from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.run import ErasureRun
-from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.growth.journal import unfinished_growth
 from streams.operations.service_work import Eraser
+from streams.operations.stage_barrier import StageBarrier
 
 _PATIENCE_S: Final = 900.0
 _LOOK_AGAIN_S: Final = 2.0
@@ -76,8 +76,8 @@ async def erase(
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ErasureUnfinishedError: If a stage does not reach the erasure's records, or refused a command of it, or if the topics are being
-            grown; a second run continues.
+        StageBehindError: If a stage does not reach the erasure's records in time; a second run continues.
+        ErasureUnfinishedError: If a stage refused a command of the erasure, or the topics are being grown; a second run continues.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         RedisUnavailableError: If Redis is unavailable.

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from aiokafka import ConsumerRecord
 
@@ -17,9 +17,6 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.seals import Keyring
 from runtime.settings import Settings
 from streams.operations.erasure.erased_user import ErasedUser
-
-BATCH: Final = 500
-"""Records that are sent at once."""
 
 _Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 
@@ -123,12 +120,3 @@ class UsersLog:
             Their positions, in their order.
         """
         return await self._producer.send_in_batches([*records])
-
-
-def ends_after(positions: Iterable[LogPosition]) -> dict[TopicPartition, int]:
-    """The offset after the last of the records, per partition."""
-    found: dict[TopicPartition, int] = {}
-    for each in positions:
-        partition = TopicPartition(each.topic, each.partition)
-        found[partition] = max(found.get(partition, 0), each.offset + 1)
-    return found

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from memory.errors import KeyFormatError
-from memory.keys import decode_key
+from memory.keys import parts_of_key
 from memory.topics import AUDIT, CONTROL, DEAD_LETTERS, TopicSpec
 from runtime.kafka import TopicPartition
 from streams.engine.failures.deferred_rows import parked_record
@@ -50,7 +49,7 @@ class Naming:
 
     def in_record(self, spec: TopicSpec, key: bytes, value: bytes) -> set[str]:
         """The users that a record of a topic names. A value that is no JSON names every user whose name it has as a string."""
-        parts = _parts_of(key)
+        parts = parts_of_key(key)
         if spec.name in _ANY_FORM:
             every = {each for part in parts for each in (part, *_key_parts(part))}
             text = _plain(value)
@@ -61,7 +60,7 @@ class Naming:
         """The users that a row of a stage's changelog names; ``packed`` is the row with its offset."""
         if stage in _PARKING and (parked := parked_record(TopicPartition("", 0), key, packed)) is not None:
             return self.in_record(STAGES[stage].source, parked.key or b"", parked.value or b"")
-        tenants, users = _owners_of_row(stage, key, _parts_of(key.removeprefix(_OF_USER)))
+        tenants, users = _owners_of_row(stage, key, parts_of_key(key.removeprefix(_OF_USER)))
         return self._named(tenants, users, unpack(packed)[1])
 
     def _named(self, tenants: Iterable[str], users: Iterable[str], value: bytes) -> set[str]:
@@ -142,19 +141,9 @@ def _documents(text: bytes) -> list[Any] | None:
     return None
 
 
-def _parts_of(key: bytes) -> tuple[str, ...]:
-    try:
-        return tuple(decode_key(key))
-    except KeyFormatError:
-        return ()
-
-
 def _key_parts(part: str) -> tuple[str, ...]:
     """The parts of an entity's key."""
-    try:
-        return tuple(decode_key(part.encode("utf-8", "surrogatepass")))
-    except KeyFormatError:
-        return ()
+    return parts_of_key(part.encode("utf-8", "surrogatepass"))
 
 
 def _has_string(text: bytes, string: bytes) -> bool:

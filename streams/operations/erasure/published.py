@@ -16,13 +16,12 @@ from memory.records import Contribution, HistoryEntry, Memory, MemoryChange
 from memory.topics import MEMORIES, MERGED
 from runtime.kafka import TopicPartition, read_topic
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories, all_steps
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.trace import UserTrace
 
 _OF_A_WINDOW: Final = frozenset({"event", "segment"})
 """Kinds of memories that the events stage publishes."""
-_PAGE: Final = 500
 
 
 class PublishedMemories:
@@ -135,18 +134,12 @@ def note_outcome(traces: Iterable[UserTrace], value: bytes) -> None:
 
 async def _stored(store: MemoryStore, tenant: str, users: Sequence[ErasedUser]) -> AsyncIterator[Memory | HistoryEntry]:
     for user in users:
-        scope, after = TenantScope(tenant, user.user), None
-        while memories := await store.scroll(scope, after=after, limit=_PAGE):
-            for memory in memories:
-                yield memory
-            after = memories[-1].id
+        async for memory in all_memories(store, TenantScope(tenant, user.user)):
+            yield memory
     reached = (each for user in users for each in user.trace.entities)
     for entity in dict.fromkeys(entity_id(tenant, each.entity_type, each.entity_key, each.generation) for each in reached):
-        after = None
-        while steps := await store.steps(TenantScope(tenant), entity, after=after):
-            for step in steps:
-                yield step
-            after = steps[-1].id
+        async for step in all_steps(store, TenantScope(tenant), entity):
+            yield step
 
 
 def _content(value: bytes) -> Memory | HistoryEntry | None:

@@ -22,7 +22,7 @@ from runtime.errors import TopicMissingError
 from runtime.kafka import KafkaOffsets, read_topic
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_steps
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.naming import Naming
 from streams.stages.catalog import STAGES
@@ -163,10 +163,9 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
 
 async def _count_steps(store: MemoryStore, tenant: str, user: str) -> int:
     """Number of a user's history entries. No query of memories finds them."""
-    count, after = 0, None
-    while page := await store.steps(TenantScope(tenant), None, after=after):
-        count += sum(each.contribution.user == user for each in page)
-        after = page[-1].id
+    count = 0
+    async for step in all_steps(store, TenantScope(tenant), None):
+        count += step.contribution.user == user
     return count
 
 

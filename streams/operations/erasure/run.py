@@ -29,13 +29,14 @@ from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.companions import RecordsOfOthers, note_shared_results
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
-from streams.operations.erasure.log import BATCH, UsersLog, ends_after
+from streams.operations.erasure.log import UsersLog
+from streams.operations.erasure.parked_records import ParkedRecords
 from streams.operations.erasure.published import note_published
 from streams.operations.erasure.reach import ErasureReach, by_partition
 from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
 from streams.operations.erasure.removal import RecordRemoval, note_files
-from streams.operations.erasure.stage_barrier import ParkedRecords, StageBarrier
 from streams.operations.erasure.verification import Verification
+from streams.operations.stage_barrier import BATCH, StageBarrier, ends_after
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)

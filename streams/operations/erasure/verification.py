@@ -4,15 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from memory.errors import KeyFormatError
 from memory.ids import entity_id
-from memory.keys import decode_key, unmarked_key
+from memory.keys import parts_of_key
 from memory.texts.text import counted
 from memory.topics import AUDIT, CONTROL, EXTRACTIONS, MESSAGES, WINDOWS
 from runtime.errors import TopicMissingError
 from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories, all_steps
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.naming import Naming
 from streams.operations.erasure.remnants import STORE, NamingRecord, Place, places_of, read_places
@@ -21,7 +20,6 @@ _NOT_CLEARED: Final = frozenset({CONTROL.name, AUDIT.name})
 """Topics from which an erasure removes nothing."""
 _WHY_KEPT: Final = {"sessions": ": rows of an older version, until their sessions get new messages"}
 """Text in a receipt about rows that stages keep for a while, by stage."""
-_PAGE: Final = 500
 
 
 class Verification:
@@ -92,7 +90,7 @@ class Verification:
             return True
         if record.place.spec in (WINDOWS, EXTRACTIONS):
             return record.key in (user.windows if record.place.spec is WINDOWS else user.extractions).keys
-        return any(user.trace.has_window(part) or part in user.trace.event_ids for part in _parts_of(record.key))
+        return any(user.trace.has_window(part) or part in user.trace.event_ids for part in parts_of_key(record.key))
 
     def _is_kept_for_a_reason(self, user: ErasedUser, place: Place) -> bool:
         """Whether no run removes the records of a place, so that the receipt lists them."""
@@ -105,27 +103,18 @@ class Verification:
         scope = TenantScope(self._tenant, user.user)
         if not await store.count(scope):
             return 0
-        known = {part for key in newer for part in _parts_of(key)}
-        count, after = 0, None
-        while page := await store.scroll(scope, after=after, limit=_PAGE):
-            count += sum(each.id not in known for each in page)
-            after = page[-1].id
+        known = {part for key in newer for part in parts_of_key(key)}
+        count = 0
+        async for memory in all_memories(store, scope):
+            count += memory.id not in known
         return count
 
     async def _history_entries(self, user: ErasedUser, newer: set[bytes], store: MemoryStore) -> int:
         """Number of the user's old history entries in the store. No query of memories finds them."""
-        known = {part for key in newer for part in _parts_of(key)}
+        known = {part for key in newer for part in parts_of_key(key)}
         count, scope = 0, TenantScope(self._tenant)
         for entity in user.trace.entities:
-            name, after = entity_id(self._tenant, entity.entity_type, entity.entity_key, entity.generation), None
-            while page := await store.steps(scope, name, after=after):
-                count += sum(each.contribution.user == user.user and each.id not in known for each in page)
-                after = page[-1].id
+            name = entity_id(self._tenant, entity.entity_type, entity.entity_key, entity.generation)
+            async for step in all_steps(store, scope, name):
+                count += step.contribution.user == user.user and step.id not in known
         return count
-
-
-def _parts_of(key: bytes) -> tuple[str, ...]:
-    try:
-        return tuple(decode_key(unmarked_key(key)))
-    except KeyFormatError:
-        return ()

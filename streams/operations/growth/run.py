@@ -1,7 +1,7 @@
 """Grows the number of partitions, in steps that a repeated command completes.
 
 1. The stages are stopped, and their groups get a note: their workers process nothing until the growth is undone or finished.
-2. New topics are created under another prefix, and filled (:mod:`streams.operations.growth.moving`). A killed command leaves nothing that
+2. New topics are created under another prefix, and filled (:mod:`streams.operations.growth.filling`). A killed command leaves nothing that
    counts: the next one deletes these topics and begins again.
 3. Everything is read again and compared, and the workers of the new topics may begin.
 4. Until ``--finish``, the old topics stay. Records that a producer still appends to them are copied by each further call.
@@ -25,9 +25,11 @@ from runtime.seals import Keyring
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.engine.faust.app import changelog_config
+from streams.engine.records import ConsumedRecord
 from streams.errors import GrowthRefusedError
 from streams.operations.growth.checks import cut_logs, require_applied, require_free_names, require_unused, require_whole_generations
 from streams.operations.growth.copies import Copies
+from streams.operations.growth.filling import TopicFiller
 from streams.operations.growth.group_offsets import (
     COMMAND,
     by_number,
@@ -41,7 +43,6 @@ from streams.operations.growth.group_offsets import (
 )
 from streams.operations.growth.journal import Growth, growth_prefixes, journal_topic, read_journal, write_journal
 from streams.operations.growth.layout import GROWN, Layout, new_layout, topic_in, topics_of
-from streams.operations.growth.moving import TopicFiller, consumed
 from streams.operations.growth.rows import TABLES
 from streams.operations.resetting import StageReset, resetting
 from streams.stages.catalog import STAGES
@@ -191,7 +192,7 @@ async def copy_late(settings: Settings, growth: Growth) -> int:
             for number, (begin, end) in enumerate(zip(ends[spec.name], now, strict=True)):
                 async with aclosing(read_range(TopicPartition(topic, number), before.kafka, begin=begin, end=end)) as groups:
                     async for records in groups:
-                        await producer.send_in_batches([copy for each in records for copy in copies.late(consumed(each), spec)])
+                        await producer.send_in_batches([copy for each in records for copy in copies.late(ConsumedRecord.of(each), spec)])
                         count += len(records)
             ends[spec.name] = now
     if ends != growth.ends:

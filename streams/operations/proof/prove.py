@@ -8,24 +8,23 @@ the stages have handled what the log has, and looks again if a user's records ca
 import hashlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from control import read_control
 from control.state import ControlState
 from control.tenants import FixedControlView, TenantDirectory
-from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND, RETENTION, TRUST
-from memory.keys import decode_key, encode_key, partition_of, unmarked_key
+from memory.keys import encode_key, partition_of, parts_of_key, unmarked_key
 from memory.records import Memory
 from memory.topics import EXTRACTIONS, MERGED
 from runtime.clocks import SystemClock
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topics, read_topic
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_memories
 from streams.engine.records import ConsumedRecord
-from streams.operations.erasure.stage_barrier import StageBarrier
 from streams.operations.proof.report import Outcome, UserProof, differences_of, digest_of
 from streams.operations.proof.shadow import UserShadow, entity_of_outcome
+from streams.operations.stage_barrier import StageBarrier
 from streams.stages.catalog import STAGES
 
 User = tuple[str, str]
@@ -34,7 +33,6 @@ User = tuple[str, str]
 _PATIENCE_S: Final = 300.0
 _LOOKS: Final = 3
 """Looks at a user who differs, or whose records came meanwhile."""
-_PAGE: Final = 500
 _OF_A_TENANT: Final = frozenset({(KIND, GENERATION_DROP), (KIND, RETENTION), (KIND, TRUST)})
 """Headers of records that concern all users of their tenant."""
 
@@ -57,7 +55,7 @@ async def prove(
         notice: Called with a line of progress.
 
     Raises:
-        ErasureUnfinishedError: If a stage does not reach the end of its topic in time.
+        StageBehindError: If a stage does not reach the end of its topic in time.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         StoreUnavailableError: If the store does not answer.
@@ -90,7 +88,7 @@ async def sampled_users(settings: Settings, number: int, *, seed: str, tenants: 
     async for record in read_topic(settings.topic(EXTRACTIONS.name), settings.kafka):
         if record.value is None or any(name == KIND for name, _ in record.headers):
             continue  # only an extraction certainly names a user
-        user = _user_of(record.key or b"")
+        user = _user_of(record.key)
         if user is not None and user[0] in known:
             best[hashlib.sha256(seed.encode() + b"\n" + unmarked_key(record.key or b"")).digest()] = user
             if len(best) > 2 * number:
@@ -138,12 +136,7 @@ class _Look:
             return await offsets.end_offsets([self._settings.topic(topic)])
 
     async def _served(self, user: User) -> dict[str, Memory]:
-        found: dict[str, Memory] = {}
-        scope, after = TenantScope(*user), None
-        while page := await self._store.scroll(scope, after=after, limit=_PAGE):
-            found |= {each.id: each for each in page if each.user == user[1]}
-            after = page[-1].id
-        return found
+        return {each.id: each async for each in all_memories(self._store, TenantScope(*user)) if each.user == user[1]}
 
     async def _shadows(self, users: Sequence[User], ends: Mapping[TopicPartition, int]) -> dict[User, UserShadow]:
         homes = {each: partition_of(encode_key(*each), self._settings.kafka.partitions) for each in users}
@@ -158,11 +151,11 @@ class _Look:
         async for record in read_topic(self._topic, self._settings.kafka, start=start):
             if record.offset >= ends[TopicPartition(self._topic, record.partition)] or record.value is None:
                 continue
-            consumed = _consumed(record)
+            consumed = ConsumedRecord.of(record)
             if _OF_A_TENANT.intersection(consumed.headers):
                 for shadow in of_tenant.get((consumed.tenant, record.partition), ()):
                     await shadow.add([consumed])
-            elif (owner := _user_of(consumed.key or b"")) is not None and owner in shadows:
+            elif (owner := _user_of(consumed.key)) is not None and owner in shadows:
                 await shadows[owner].add([consumed])
         return shadows
 
@@ -186,19 +179,13 @@ class _Look:
 
     async def _users_after(self, ends: Mapping[TopicPartition, int]) -> AsyncIterator[User]:
         async for record in read_topic(self._topic, self._settings.kafka, start=ends):
-            if (user := _user_of(record.key or b"")) is not None:
+            if (user := _user_of(record.key)) is not None:
                 yield user
 
 
-def _consumed(record: Any) -> ConsumedRecord:
-    timestamp = record.timestamp / 1000
-    return ConsumedRecord(record.topic, record.partition, record.offset, record.key, record.value, tuple(record.headers), timestamp)
-
-
-def _user_of(key: bytes) -> User | None:
+def _user_of(key: bytes | None) -> User | None:
     """The user of a record of ``extractions``; None if it has no single user."""
-    try:
-        parts = decode_key(key)
-    except KeyFormatError:
-        return None
-    return (parts[0], parts[1]) if len(parts) == 2 else None
+    match parts_of_key(key):
+        case (tenant, user):
+            return tenant, user
+    return None

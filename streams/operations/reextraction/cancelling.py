@@ -22,7 +22,7 @@ from control.reextraction import Reextraction
 from control.tenant_changes import count_drop
 from memory.errors import KeyFormatError
 from memory.headers import GENERATION_DROP, KIND
-from memory.keys import decode_key
+from memory.keys import decode_key, tenant_of_key
 from memory.texts.text import counted
 from memory.topics import CONTROL, EXTRACTIONS, MEMORIES, MERGED, TopicSpec
 from models.llm.total_budget import forget_total
@@ -33,8 +33,7 @@ from runtime.redis.keys import KeyFamily
 from runtime.settings import Settings
 from streams.engine.state.folders import remove_folders_of, tables_folder
 from streams.engine.state.partition_state import changelog_topic
-from streams.operations.erasure.log import BATCH
-from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.operations.stage_barrier import StageBarrier
 from streams.stages.catalog import STAGES
 
 _PATIENCE_S: Final = 900.0
@@ -71,7 +70,7 @@ async def remove_results(
     Raises:
         GroupInUseError: If a worker of the re-extraction runs.
         ErasureUnderWayError: If one of its tenants has an unfinished erasure.
-        ErasureUnfinishedError: If a stage does not handle the retractions in time.
+        StageBehindError: If a stage does not handle the retractions in time.
         KafkaUnavailableError: If no broker responds.
         RedisUnavailableError: If Redis is configured but unavailable.
     """
@@ -134,17 +133,16 @@ async def _remove_records(settings: Settings, spec: TopicSpec, tenants: Collecti
         elif (KIND, GENERATION_DROP) not in record.headers and _is_of(record.key or b"", record.value, tenants, generation):
             found[place] = None
     tombstones = [OutgoingRecord(topic, key, None, partition=partition) for partition, key in found]
-    for start in range(0, len(tombstones), BATCH):
-        await producer.send_many(tombstones[start : start + BATCH])
+    await producer.send_in_batches(tombstones)
     return len(tombstones)
 
 
 def _is_of(key: bytes, value: bytes, tenants: Collection[str], generation: str) -> bool:
+    if tenant_of_key(key) not in tenants or generation.encode() not in value:
+        return False
     try:
-        if decode_key(key)[0] not in tenants or generation.encode() not in value:
-            return False
         fields: Any = orjson.loads(value)
-    except (KeyFormatError, orjson.JSONDecodeError):
+    except orjson.JSONDecodeError:
         return False
     return isinstance(fields, dict) and _generation_of(fields) == generation
 

@@ -9,14 +9,14 @@ from control.documents import SchemaRef
 from control.erasure import subject_of
 from control.generations.reading import windows_topic
 from control.generations.reextraction_changes import ReextractionRequest
-from control.schemas import resolve_method_schema
+from control.schemas import read_schema, resolve_method_schema
 from control.state import ControlState
-from memory.errors import KeyFormatError, MalformedRecordError, RecordError, SchemaError
+from memory.errors import KeyFormatError, MalformedRecordError, RecordError
 from memory.headers import place_of
 from memory.keys import decode_key
 from memory.records import Usage, Window
 from memory.retention import Limits, keeps_nothing, limits_at
-from memory.schema import MemorySchema, parse_schema
+from memory.schema import MemorySchema
 from memory.topics import USAGE, WINDOWS
 from models.llm.usage import PriceTable
 from runtime.kafka import KafkaOffsets, read_topic
@@ -42,7 +42,7 @@ async def estimate_reextraction(settings: Settings, request: ReextractionRequest
     state = await read_control(settings)
     known = Draft(state)
     refs = {each: _ref(known, each, request) for each in request.tenants}
-    parsed = {ref: _parsed(known, ref) for ref in set(refs.values())}
+    parsed = {ref: read_schema(known, ref) for ref in set(refs.values())}
     schemas = {tenant: parsed[ref] for tenant, ref in refs.items()}
     prices = PriceTable() if settings.llm.price_table is None else PriceTable.load(settings.llm.price_table)
     daily = {each: settings.budget.overridden_by(known.tenant(each).budget).for_reextractions for each in request.tenants}
@@ -59,13 +59,6 @@ def _ref(known: Draft, tenant_id: str, request: ReextractionRequest) -> SchemaRe
     if request.generation and tenant.has_generation(request.generation):
         return tenant.schema_of(request.generation)
     return resolve_method_schema(known, str(tenant.live_schema) if request.schema is None else request.schema, request.method)
-
-
-def _parsed(known: Draft, ref: SchemaRef) -> MemorySchema:
-    document = known.schema(ref)
-    if document is None:
-        raise SchemaError("", f"there is no schema {ref}")
-    return parse_schema(document.content, name=document.name)
 
 
 async def _read_calls(settings: Settings, sizing: Sizing) -> None:

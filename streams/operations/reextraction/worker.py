@@ -80,146 +80,170 @@ async def work(
         await follower.wait_for(0, timeout_s=settings.kafka.request_timeout_s)
         stop_by(stop.set, grace_s=GRACE_S)
         async with open_redis(settings.redis) as redis:
-            while True:
-                run = reextraction_of(Draft(follower.state), generation)
-                if stop.is_set() or run.state in ("cancelled", "done") or (run.state == "paused" and not wait):
-                    return run.state
-                if run.state == "running" and waits_for_erasure(Draft(follower.state), run):
-                    notice("waiting for an erasure to finish")
-                    await _erased(follower, run, stop)
-                    continue
-                if run.state == "running":
-                    if await _extract(settings, run, follower, redis, stop, notice, clock):
-                        return run.state
-                elif run.state == "cancelling":
-                    await remove_results(settings, run, redis=redis, by=BY, notice=notice)
-                await _changed(follower, run, stop)
+            return await _Worker(settings, generation, follower, redis, stop, notice, clock).run(wait=wait)
     finally:
         await follower.stop()
 
 
-async def _changed(follower: ControlFollower, run: Reextraction, stop: asyncio.Event) -> None:
-    """Returns when the document has changed since, or the worker has to stop."""
-    while not stop.is_set() and follower.state.reextractions.get(run.generation) == run:
-        await set_within(stop, _POLL_S)
+class _Worker:
+    """The worker of one re-extraction; arguments as :func:`work`."""
 
+    def __init__(
+        self,
+        settings: Settings,
+        generation: str,
+        follower: ControlFollower,
+        redis: GuardedRedis,
+        stop: asyncio.Event,
+        notice: Callable[[str], None],
+        clock: Clock | None,
+    ) -> None:
+        self._settings = settings
+        self._generation = generation
+        self._follower = follower
+        self._redis = redis
+        self._stop = stop
+        self._notice = notice
+        self._clock = clock
 
-async def _erased(follower: ControlFollower, run: Reextraction, stop: asyncio.Event) -> None:
-    """Returns when no erasure of the tenants is unfinished, the document has changed, or the worker has to stop."""
-    while waits_for_erasure(Draft(follower.state), run) and follower.state.reextractions.get(run.generation) == run:
-        if await set_within(stop, _POLL_S):
-            return
+    async def run(self, *, wait: bool) -> State:
+        while True:
+            run = reextraction_of(Draft(self._follower.state), self._generation)
+            if self._stop.is_set() or run.state in ("cancelled", "done") or (run.state == "paused" and not wait):
+                return run.state
+            if run.state == "running" and self._waits_for_erasure(run):
+                self._notice("waiting for an erasure to finish")
+                await self._erased(run)
+                continue
+            if run.state == "running":
+                if await self._extract(run):
+                    return run.state
+            elif run.state == "cancelling":
+                await remove_results(self._settings, run, redis=self._redis, by=BY, notice=self._notice)
+            await self._changed(run)
 
+    def _is_current(self, run: Reextraction) -> bool:
+        """Whether the control log has not changed the re-extraction since."""
+        return self._follower.state.reextractions.get(run.generation) == run
 
-async def _extract(
-    settings: Settings,
-    run: Reextraction,
-    follower: ControlFollower,
-    redis: GuardedRedis,
-    stop: asyncio.Event,
-    notice: Callable[[str], None],
-    clock: Clock | None,
-) -> bool:
-    """Extracts until the re-extraction is no longer running, its budget is used up, or the worker has to stop.
+    def _waits_for_erasure(self, run: Reextraction) -> bool:
+        return waits_for_erasure(Draft(self._follower.state), run)
 
-    Returns:
-        Whether a signal or ``stop`` has stopped the worker.
-    """
-    spent = await read_spent(settings, run, redis=redis)
-    metering = RunMetering(settings, run, follower, redis, spent, clock=clock)
-    await metering.budget.total.begin()
-    notice(f"extracting into generation {run.generation} for {', '.join(run.tenants[:5])}{' ...' if len(run.tenants) > 5 else ''}")
-    async with _watching(settings, metering, follower, stop, notice):
-        await serve_stage(
-            "extraction",
-            limited_settings(settings),
-            metering.stop_stage,
-            generation=run.generation,
-            only=frozenset(run.tenants),
-            metering=metering,
-        )
-    # The stage has taken over the handling of signals.
-    stop_by(stop.set, grace_s=GRACE_S)
-    writer = ControlWriter(settings=settings)
-    if metering.used_up is not None:
-        reason = metering.used_up
+    async def _changed(self, run: Reextraction) -> None:
+        """Returns when the re-extraction has changed, or the worker has to stop."""
+        while not self._stop.is_set() and self._is_current(run):
+            await set_within(self._stop, _POLL_S)
+
+    async def _erased(self, run: Reextraction) -> None:
+        """Returns when no erasure of the tenants is unfinished, the re-extraction has changed, or the worker has to stop."""
+        while self._waits_for_erasure(run) and self._is_current(run):
+            if await set_within(self._stop, _POLL_S):
+                return
+
+    async def _extract(self, run: Reextraction) -> bool:
+        """Extracts until the re-extraction is no longer running, its budget is used up, or the worker has to stop.
+
+        Returns:
+            Whether a signal or ``stop`` has stopped the worker.
+        """
+        settings = self._settings
+        spent = await read_spent(settings, run, redis=self._redis)
+        metering = RunMetering(settings, run, self._follower, self._redis, spent, clock=self._clock)
+        await metering.budget.total.begin()
+        tenants = f"{', '.join(run.tenants[:5])}{' ...' if len(run.tenants) > 5 else ''}"
+        self._notice(f"extracting into generation {run.generation} for {tenants}")
+        async with self._watching(metering):
+            await serve_stage(
+                "extraction",
+                limited_settings(settings),
+                metering.stop_stage,
+                generation=run.generation,
+                only=frozenset(run.tenants),
+                metering=metering,
+            )
+        # The stage has taken over the handling of signals.
+        stop_by(self._stop.set, grace_s=GRACE_S)
+        if metering.used_up is not None:
+            await self._pause(run, metering.used_up)
+        elif metering.is_done:
+            await self._end(run)
+        return not (metering.used_up is not None or metering.is_done or metering.is_changed)
+
+    async def _pause(self, run: Reextraction, reason: str) -> None:
         _log.warning("reextraction_budget_used_up", generation=run.generation, reason=reason)
-        notice(f"paused: {reason}")
+        self._notice(f"paused: {reason}")
+        writer = ControlWriter(settings=self._settings)
         with suppress(ChangeRefusedError):  # it was cancelled meanwhile
             await writer.write(lambda draft: pause_reextraction(draft, run.generation, reason=reason), action="reextraction pause", by=BY)
-    elif metering.is_done:
+
+    async def _end(self, run: Reextraction) -> None:
+        writer = ControlWriter(settings=self._settings)
         ended = await writer.write(lambda draft: end_reextraction(draft, run.generation), action="reextraction end", by=BY)
         if ended.result.state == "done":  # it was not cancelled meanwhile
             with suppress(RedisUnavailableError):
-                await forget_total(redis, run.generation)
-            notice(f"every tenant was switched to generation {run.generation}: done")
-    return not (metering.used_up is not None or metering.is_done or metering.is_changed)
+                await forget_total(self._redis, run.generation)
+            self._notice(f"every tenant was switched to generation {run.generation}: done")
 
+    @asynccontextmanager
+    async def _watching(self, metering: RunMetering) -> AsyncIterator[None]:
+        """Stops the stage when it may not continue, and measures, for the length of a block."""
+        tasks = [
+            asyncio.create_task(self._watch_state(metering)),
+            asyncio.create_task(self._measure(metering)),
+            asyncio.create_task(_renew_waits(metering)),
+        ]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await metering.close()
 
-@asynccontextmanager
-async def _watching(
-    settings: Settings, metering: RunMetering, follower: ControlFollower, stop: asyncio.Event, notice: Callable[[str], None]
-) -> AsyncIterator[None]:
-    """Stops the stage when it may not continue, and measures, for the length of a block."""
-    tasks = [
-        asyncio.create_task(_watch_state(metering, follower, stop)),
-        asyncio.create_task(_measure(settings, metering, follower, notice)),
-        asyncio.create_task(_renew_waits(metering)),
-    ]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await metering.close()
+    async def _watch_state(self, metering: RunMetering) -> None:
+        run, position, follower = metering.run, -1, self._follower
+        while not metering.stop_stage.is_set():
+            now = follower.state.reextractions.get(run.generation)
+            if now is None or now.state != "running" or now.budget.calls_per_minute != run.budget.calls_per_minute:
+                metering.is_changed = True
+                break
+            # Only a new record can begin an erasure.
+            if position != follower.state.position and self._waits_for_erasure(run):
+                metering.is_changed = True
+                break
+            position = follower.state.position
+            if self._stop.is_set():
+                break
+            await set_within(self._stop, _POLL_S)
+        await metering.stop()
 
-
-async def _watch_state(metering: RunMetering, follower: ControlFollower, stop: asyncio.Event) -> None:
-    run, position = metering.run, -1
-    while not metering.stop_stage.is_set():
-        now = follower.state.reextractions.get(run.generation)
-        if now is None or now.state != "running" or now.budget.calls_per_minute != run.budget.calls_per_minute:
-            metering.is_changed = True
-            break
-        # Only a new record can begin an erasure.
-        if position != follower.state.position and waits_for_erasure(Draft(follower.state), run):
-            metering.is_changed = True
-            break
-        position = follower.state.position
-        if stop.is_set():
-            break
-        await set_within(stop, _POLL_S)
-    await metering.stop()
-
-
-async def _measure(settings: Settings, metering: RunMetering, follower: ControlFollower, notice: Callable[[str], None]) -> None:
-    """Keeps the metrics and the priority of live traffic up to date, and notices the end."""
-    run, gauges = metering.run, metrics()
-    group, topic = workers_of(settings, run.generation), windows_topic(settings)
-    switched = _Switched(settings)
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        while True:
-            try:
-                left = sum((await offsets.lag(group, [topic])).values()) + (await read_parked(offsets, group, [topic])).count
-                busy = await busy_stage(settings, offsets)
-                known = Draft(follower.state)
-                now = known.reextraction(run.generation) or run
-                if await switched.is_complete(offsets, group, topic, waiting=bool(waiting_tenants(known, now))):
-                    metering.is_done = True
-                    await metering.stop()
-                    return
-            except KafkaUnavailableError as error:
-                _log.warning("reextraction_not_measured", error=str(error))
-            else:
-                if metering.yield_to(busy):
-                    notice(f"waiting for live traffic: {busy}")
-                spent = metering.budget.total.spent
-                gauges.reextraction_windows_left.labels(run.generation).set(left)
-                gauges.reextraction_tokens.labels(run.generation).set(spent.amount.tokens)
-                gauges.reextraction_cost.labels(run.generation).set(spent.amount.cost)
-                gauges.reextraction_yielding.labels(run.generation).set(busy is not None)
-            await asyncio.sleep(_MEASURE_S)
+    async def _measure(self, metering: RunMetering) -> None:
+        """Keeps the metrics and the priority of live traffic up to date, and notices the end."""
+        settings, run, gauges = self._settings, metering.run, metrics()
+        group, topic = workers_of(settings, run.generation), windows_topic(settings)
+        switched = _Switched(settings)
+        async with KafkaOffsets(kafka=settings.kafka) as offsets:
+            while True:
+                try:
+                    left = sum((await offsets.lag(group, [topic])).values()) + (await read_parked(offsets, group, [topic])).count
+                    busy = await busy_stage(settings, offsets)
+                    known = Draft(self._follower.state)
+                    now = known.reextraction(run.generation) or run
+                    if await switched.is_complete(offsets, group, topic, waiting=bool(waiting_tenants(known, now))):
+                        metering.is_done = True
+                        await metering.stop()
+                        return
+                except KafkaUnavailableError as error:
+                    _log.warning("reextraction_not_measured", error=str(error))
+                else:
+                    if metering.yield_to(busy):
+                        self._notice(f"waiting for live traffic: {busy}")
+                    spent = metering.budget.total.spent
+                    gauges.reextraction_windows_left.labels(run.generation).set(left)
+                    gauges.reextraction_tokens.labels(run.generation).set(spent.amount.tokens)
+                    gauges.reextraction_cost.labels(run.generation).set(spent.amount.cost)
+                    gauges.reextraction_yielding.labels(run.generation).set(busy is not None)
+                await asyncio.sleep(_MEASURE_S)
 
 
 async def _renew_waits(metering: RunMetering) -> None:

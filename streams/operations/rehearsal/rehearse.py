@@ -8,8 +8,8 @@ from control import Draft, read_control
 from control.documents import Tenant
 from control.errors import ChangeRefusedError
 from control.generations.reading import generation_name
-from memory.errors import SchemaError
-from memory.schema import MemorySchema, parse_schema
+from control.schemas import read_schema
+from memory.schema import MemorySchema
 from retrieval.pipeline import RecallPipeline
 from retrieval.request import RecallRequest
 from runtime.settings import Settings
@@ -56,7 +56,7 @@ async def rehearse(
         )
     if tenant.generation == candidate:
         raise ChangeRefusedError(f"generation {generation_name(candidate)} is live on tenant {tenant_id!r}: name the other one")
-    schemas = {each: _schema(known, tenant, each) for each in (tenant.generation, candidate)}
+    schemas = {each: read_schema(known, tenant.schema_of(each)) for each in (tenant.generation, candidate)}
     compared: list[RecallComparison] = []
     for number, question in enumerate(questions):
         if number % _NOTICE_EVERY == 0:
@@ -87,11 +87,3 @@ async def _answer(
     began = time.perf_counter()
     response = await recall.recall(request)
     return [frozenset(hit.evidence) for hit in response.hits], (time.perf_counter() - began) * 1000
-
-
-def _schema(known: Draft, tenant: Tenant, generation: str) -> MemorySchema:
-    ref = tenant.schema_of(generation)
-    document = known.schema(ref)
-    if document is None:
-        raise SchemaError("", f"there is no schema {ref}")
-    return parse_schema(document.content, name=document.name)

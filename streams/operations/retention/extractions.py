@@ -7,12 +7,14 @@ superseded ones. A window without results is removed whole, with all records tha
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 import orjson
 
-from memory.errors import KeyFormatError, VarveError
+from control.erasure import subject_of
+from control.hold import ALL_USERS
+from control.state import ControlState
+from memory.errors import VarveError
 from memory.headers import (
     CORRECTION,
     ERASURE,
@@ -21,48 +23,17 @@ from memory.headers import (
     TICK,
     TRUST,
     kind_of,
-    origin_of,
-    place_of,
 )
-from memory.keys import decode_key
-from memory.positions import LogPosition
+from memory.keys import parts_of_key, tenant_of_key
 from memory.records import Contribution, Correction, Extraction
 from memory.retention import OTHERS, is_due, is_older, without_old_results
 from memory.topic_records import read_extractions_record, windows_named
-from runtime.tracing import Headers
+from memory.topics import EXTRACTIONS
+from streams.engine.records import ConsumedRecord
 from streams.operations.retention.tenants import EntityTypes, TenantRetention
 
 _WITHOUT_RESULTS: Final = frozenset({ERASURE, GENERATION_DROP, RETENTION, TRUST})
 """Kinds of records that name no results."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogRecord:
-    """A record of ``extractions``."""
-
-    topic: str
-    partition: int
-    offset: int
-    key: bytes
-    value: bytes | None
-    headers: Headers
-    appended_at: datetime
-
-    @property
-    def kind(self) -> bytes | None:
-        """Its kind; None: it is an extraction."""
-        return kind_of(self.headers)
-
-    @property
-    def original_offset(self) -> int:
-        """The first offset of a record that was redriven or rewritten."""
-        return self.origin.offset
-
-    @property
-    def origin(self) -> LogPosition:
-        """The first position of a record that was redriven, rewritten or copied."""
-        origin = origin_of(self.headers) or place_of(self.headers)
-        return LogPosition(self.topic, self.partition, self.offset) if origin is None else origin
 
 
 Place = tuple[int, str, str]
@@ -81,7 +52,7 @@ class _Rank:
 @dataclass(slots=True)
 class _Newest:
     rank: _Rank
-    key: bytes
+    key: bytes | None
     has_results: bool
 
 
@@ -89,7 +60,7 @@ class _Newest:
 class RewrittenExtraction:
     """An extraction that takes the place of a record with the same key."""
 
-    record: LogRecord
+    record: ConsumedRecord
     extraction: Extraction
     removed: int
     """Number of results that it lacks."""
@@ -109,7 +80,7 @@ class RewrittenExtraction:
 class ClearedCorrection:
     """A correction without its content, which takes the place of a record with the same key, and makes entities lose it."""
 
-    record: LogRecord
+    record: ConsumedRecord
     correction: Correction
 
     @property
@@ -129,16 +100,16 @@ class WindowIndex:
 
     tenants: Mapping[str, TenantRetention]
     newest: dict[Place, _Newest] = field(default_factory=dict)
-    _keys: dict[bytes, Place] = field(default_factory=dict)
-    _offsets: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    _keys: dict[bytes | None, Place] = field(default_factory=dict)
+    _offsets: dict[tuple[int, bytes | None], int] = field(default_factory=dict)
     """The offset of the last record of each key."""
 
-    def add(self, record: LogRecord) -> None:
+    def add(self, record: ConsumedRecord) -> None:
         """Adds the next record."""
         if tenant_of_key(record.key) not in self.tenants:
             return
         self._offsets[record.partition, record.key] = record.offset
-        if record.kind is not None:
+        if kind_of(record.headers) is not None:
             return
         if record.value is None:
             place = self._keys.pop(record.key, None)
@@ -149,17 +120,17 @@ class WindowIndex:
         if fields is None or "window_id" not in fields:
             return
         place = record.partition, fields["window_id"], fields.get("generation") or ""
-        rank = _Rank(fields.get("drops") or 0, fields.get("revision") or 0, record.original_offset)
+        rank = _Rank(fields.get("drops") or 0, fields.get("revision") or 0, record.origin.offset)
         self._keys[record.key] = place
         known = self.newest.get(place)
         if known is None or known.rank <= rank:
             self.newest[place] = _Newest(rank, record.key, bool(fields.get("events") or fields.get("patches")))
 
-    def is_last(self, record: LogRecord) -> bool:
+    def is_last(self, record: ConsumedRecord) -> bool:
         """Whether no record with the same key follows: compaction has not removed an earlier one yet."""
         return self._offsets.get((record.partition, record.key)) == record.offset
 
-    def is_newest(self, record: LogRecord, extraction: Extraction) -> bool:
+    def is_newest(self, record: ConsumedRecord, extraction: Extraction) -> bool:
         """Whether the events stage publishes an extraction, and no other of its window."""
         known = self.newest.get((record.partition, extraction.window_id, extraction.generation))
         return known is None or known.key == record.key
@@ -183,7 +154,7 @@ class Extractions:
     index: WindowIndex
     entity_types: EntityTypes
 
-    def rewritten(self, record: LogRecord) -> RewrittenExtraction | None:
+    def rewritten(self, record: ConsumedRecord) -> RewrittenExtraction | None:
         """The extraction that replaces a record; None if it stays, or is no extraction."""
         tenant = self._tenant_of(record)
         if tenant is None or record.value is None:
@@ -200,7 +171,7 @@ class Extractions:
                 return RewrittenExtraction(record, after.model_copy(update={"retained": dict(tenant.limits)}), removed)
         return None
 
-    def is_superseded(self, record: LogRecord) -> bool:
+    def is_superseded(self, record: ConsumedRecord) -> bool:
         """Whether a record is an extraction with old results that the events stage does not publish any more."""
         tenant = self._tenant_of(record)
         if tenant is None or record.value is None:
@@ -212,10 +183,10 @@ class Extractions:
             return without_old_results(extraction, tenant.limits) is not extraction
         return False
 
-    def cleared_correction(self, record: LogRecord) -> ClearedCorrection | None:
+    def cleared_correction(self, record: ConsumedRecord) -> ClearedCorrection | None:
         """The record that replaces an old correction of an entity's fields; None if the record stays, or is no such correction."""
         tenant = self.index.tenants.get(tenant_of_key(record.key))
-        if tenant is None or record.kind != CORRECTION or record.value is None or not self.index.is_last(record):
+        if tenant is None or kind_of(record.headers) != CORRECTION or record.value is None or not self.index.is_last(record):
             return None
         with suppress(VarveError):
             correction = Correction.from_json(record.value)
@@ -227,10 +198,10 @@ class Extractions:
                 return ClearedCorrection(record, correction.model_copy(update=without_words))
         return None
 
-    def _tenant_of(self, record: LogRecord) -> TenantRetention | None:
+    def _tenant_of(self, record: ConsumedRecord) -> TenantRetention | None:
         """The tenant of an extraction that the log still has."""
         tenant = self.index.tenants.get(tenant_of_key(record.key))
-        is_extraction = record.kind is None and record.value is not None
+        is_extraction = kind_of(record.headers) is None and record.value is not None
         return tenant if tenant is not None and is_extraction and self.index.is_last(record) else None
 
 
@@ -247,10 +218,10 @@ class DependentRecords:
         self._emptied = frozenset(emptied)
         self._windows_with_results = index.windows_with_results()
 
-    def is_obsolete(self, record: LogRecord) -> bool:
+    def is_obsolete(self, record: ConsumedRecord) -> bool:
         """Whether a record names only removed results."""
         tenant = self._index.tenants.get(tenant_of_key(record.key))
-        kind = record.kind
+        kind = kind_of(record.headers)
         if tenant is None or kind is None or kind in _WITHOUT_RESULTS or record.value is None:
             return False
         if not self._index.is_last(record) or _is_held(tenant, record):
@@ -268,6 +239,26 @@ class DependentRecords:
         return False
 
 
+def is_protected(state: ControlState, source: Extraction | Correction, record: ConsumedRecord) -> bool:
+    """Whether a record stays, because its user has a hold or is being erased, or an erasure covers it.
+
+    An erasure writes its tombstones once. A record that replaces another one of the user must not follow them.
+
+    Args:
+        state: The newest control log.
+        source: The content of the record.
+        record: The record.
+    """
+    if source.user is None:
+        return state.hold_on(source.tenant, ALL_USERS) is not None
+    subject = subject_of(source.tenant, source.user)
+    erasure = state.erasures.get(subject)
+    is_erased = erasure is not None and (
+        erasure.finished_at is None or erasure.covers(EXTRACTIONS.name, record.origin.partition, record.origin.offset)
+    )
+    return is_erased or state.hold_on(source.tenant, subject) is not None
+
+
 def _is_old_correction(correction: Correction, tenant: TenantRetention) -> bool:
     """Whether retention has cleared a correction, or it concerns an event beyond the limit of its type."""
     if correction.retained_offset is not None:
@@ -275,21 +266,9 @@ def _is_old_correction(correction: Correction, tenant: TenantRetention) -> bool:
     return correction.event is not None and is_older(correction.time, tenant.limits, correction.event.type)
 
 
-def _is_held(tenant: TenantRetention, record: LogRecord) -> bool:
-    user = (*_parts(record.key), "", "")[1]
-    return bool(user) and tenant.is_held(user)
-
-
-def tenant_of_key(key: bytes) -> str:
-    """The tenant of a record; empty if the key has another format."""
-    return (*_parts(key), "")[0]
-
-
-def _parts(key: bytes) -> tuple[str, ...]:
-    try:
-        return decode_key(key)
-    except KeyFormatError:
-        return ()
+def _is_held(tenant: TenantRetention, record: ConsumedRecord) -> bool:
+    _, *user = parts_of_key(record.key) or ("",)
+    return bool(user) and tenant.is_held(user[0])
 
 
 def _fields(value: bytes) -> dict[str, Any] | None:

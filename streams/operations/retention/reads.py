@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from control.erasure import subject_of
 from control.state import ControlState
-from memory.errors import KeyFormatError
-from memory.keys import decode_key
+from memory.keys import parts_of_key
 from memory.times import time_of_milliseconds
 from streams.operations.retention.tenants import TenantRetention
 
@@ -42,10 +41,10 @@ class ExpiredReads:
         self._found.pop(key, None)
         if value is None:
             return
-        try:
-            tenant_id, user = decode_key(key)
-        except (KeyFormatError, ValueError):
+        parts = parts_of_key(key)
+        if len(parts) != 2:
             return  # not written by a query service
+        tenant_id, user = parts
         tenant = self.tenants.get(tenant_id)
         if tenant is None or tenant.reads is None or tenant.is_held(user):
             return

@@ -21,10 +21,10 @@ from typing import Final
 from control import read_control
 from control.state import ControlState
 from memory.headers import COMMAND, CORRECTION, KIND, ORIGIN, RETENTION
-from memory.keys import encode_key, marked_key, partition_of
+from memory.keys import encode_key, marked_key, partition_of, tenant_of_key
 from memory.positions import LogPosition
 from memory.records import RetentionLimits
-from memory.times import milliseconds_of, time_of_milliseconds
+from memory.times import milliseconds_of
 from memory.topics import EXTRACTIONS, MESSAGES, READS, WINDOWS
 from models.llm.cache import forget_answers
 from runtime.clocks import SystemClock
@@ -35,21 +35,19 @@ from runtime.logs import logger
 from runtime.redis.client import GuardedRedis
 from runtime.seals import Keyring
 from runtime.settings import Settings
-from streams.operations.erasure.log import BATCH, ends_after
-from streams.operations.erasure.stage_barrier import StageBarrier
+from streams.engine.records import ConsumedRecord
 from streams.operations.retention.extractions import (
     ClearedCorrection,
     DependentRecords,
     Extractions,
-    LogRecord,
     RewrittenExtraction,
     WindowIndex,
-    tenant_of_key,
+    is_protected,
 )
-from streams.operations.retention.protection import is_protected
 from streams.operations.retention.reads import ExpiredReads
 from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
 from streams.operations.retention.windows import ExpiredWindows
+from streams.operations.stage_barrier import BATCH, StageBarrier, ends_after
 from streams.stages.catalog import STAGES
 
 _log = logger(__name__)
@@ -96,7 +94,7 @@ async def retain(
         notice: Called with a line of progress.
 
     Raises:
-        ErasureUnfinishedError: If a stage does not reach the run's records in time; the next run completes this one.
+        StageBehindError: If a stage does not reach the run's records in time; the next run completes this one.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
     """
@@ -251,17 +249,9 @@ class _Run:
             for partition in range(self._settings.kafka.partitions):
                 yield OutgoingRecord(topic, key, limits.to_json(), headers=((KIND, RETENTION),), partition=partition)
 
-    async def _records(self) -> AsyncIterator[LogRecord]:
+    async def _records(self) -> AsyncIterator[ConsumedRecord]:
         async for record in read_topic(self._settings.topic(EXTRACTIONS.name), self._settings.kafka):
-            yield LogRecord(
-                record.topic,
-                record.partition,
-                record.offset,
-                record.key or b"",
-                record.value,
-                tuple(record.headers),
-                time_of_milliseconds(record.timestamp),
-            )
+            yield ConsumedRecord.of(record)
 
     async def _extracted(self, topic: str) -> dict[int, int]:
         """The offset up to which the live workers have extracted each partition."""
@@ -294,7 +284,7 @@ class _Removal:
     waiting: list[RewrittenExtraction | ClearedCorrection] = field(default_factory=list)
     """Records that are sent next."""
     sent: list[LogPosition] = field(default_factory=list)
-    over: list[tuple[int, bytes]] = field(default_factory=list)
+    over: list[tuple[int, bytes | None]] = field(default_factory=list)
     """Partition and key of each record that gets a tombstone."""
     emptied: dict[str, set[str]] = field(default_factory=dict)
     """By tenant: the windows that have lost their last result."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory.errors import RecordError
-from memory.keys import encode_key
+from memory.keys import encode_key, tenant_of_key
 from memory.records import SessionCommand, Window
 from memory.retention import newest_time
-from streams.operations.retention.extractions import tenant_of_key
 from streams.operations.retention.tenants import TenantRetention
 
 _WINDOWS_OF_A_COMMAND: Final = 1000

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from control.tenants import TenantDirectory
-from memory.errors import KeyFormatError
 from memory.headers import (
     CORRECTION,
     ERASURE,
@@ -21,7 +20,7 @@ from memory.headers import (
     TRUST_REVIEW,
     kind_of,
 )
-from memory.keys import decode_key, encode_key
+from memory.keys import encode_key, parts_of_key
 from memory.records import Extraction, GenerationDrop, TrustReview
 from memory.retention import Limits, reaches_entities, without_old_results
 from memory.schema.model import MemorySchema
@@ -119,11 +118,10 @@ class EventsHandler(BatchHandler):
         handle(batch, record, read_extractions_record(kind, record.value))
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
-        try:
-            tenant, *rest = decode_key(record.key or b"")
-        except KeyFormatError:
+        parts = parts_of_key(record.key)
+        if not parts:
             return False  # the producer used another key format: no erasure finds the record, so it is handled
-        return is_erased(self._tenants, tenant, rest[0] if rest else None, record, EXTRACTIONS)
+        return is_erased(self._tenants, parts[0], parts[1] if len(parts) > 1 else None, record, EXTRACTIONS)
 
     def _drop(self, batch: Batch, record: ConsumedRecord, drop: GenerationDrop) -> None:
         """Records a drop: late results of earlier work are skipped."""

@@ -15,6 +15,7 @@ from runtime.errors import DeadLetterMissingError
 from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
+from streams.engine.tasks.batch import Rejection
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = st.text("abcdefghij-", min_size=1, max_size=10).filter(lambda name: not name.startswith("varve-"))
@@ -33,15 +34,12 @@ RECORDS = st.builds(
 def letter_of(record: ConsumedRecord, *, detail: str = "why", answer: str | None = None) -> ConsumedRecord:
     (letter,) = dead_letter(
         "varve.dead-letters",
-        record,
+        Rejection(record, "malformed", detail, answer),
         limit=4_065_536,
         stage="sessions",
-        reason="malformed",
-        detail=detail,
         attempts=3,
         first_attempt_at=FIRST,
         last_attempt_at=FIRST + timedelta(seconds=9),
-        raw_answer=answer,
     )
     return ConsumedRecord(letter.topic, 0, 0, letter.key, letter.value, letter.headers, 0.0)
 
@@ -90,15 +88,12 @@ GIANTS = st.builds(
 def test_a_dead_letter_and_its_parts_always_fit(record: ConsumedRecord, limit: int, reason: str, detail: str, answer: str | None) -> None:
     letter, *parts = dead_letter(
         "varve.dead-letters",
-        record,
+        Rejection(record, reason, detail, answer),
         limit=limit,
         stage="sessions",
-        reason=reason,
-        detail=detail,
         attempts=2**31,
         first_attempt_at=FIRST,
         last_attempt_at=FIRST,
-        raw_answer=answer,
     )
     assert all(each.size <= limit for each in (letter, *parts))
     assert {each.key for each in parts} <= {letter.key}, "otherwise they would be in another partition"

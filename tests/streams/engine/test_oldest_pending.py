@@ -35,7 +35,7 @@ def test_the_head_is_named_with_its_state() -> None:
     assert _holder(scheduler) == OldestPending(offset=7, tenant="acme", state="waiting", attempts=0)
     entry = _start(scheduler)
     assert _holder(scheduler).state == "handling"
-    scheduler.defer(entry, 0.0)
+    scheduler.free_slot(entry, 0.0)
     assert _holder(scheduler) == OldestPending(offset=7, tenant="acme", state="retrying", attempts=1)
     scheduler.requeue(entry)
     assert _holder(scheduler).state == "waiting"

@@ -27,7 +27,7 @@ from runtime.redis.client import GuardedRedis, open_redis
 from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from stores.port import MemoryStore
-from streams.errors import ErasureUnfinishedError, ReplayRefusedError
+from streams.errors import ReplayRefusedError, StageBehindError
 from streams.operations.erasure.erase import erase
 from streams.operations.erasure.naming import Naming
 from streams.operations.erasure.remnants import STORE, UNDER_WAY, Remnant, remnants
@@ -106,14 +106,14 @@ async def test_an_interrupted_erasure_continues(leased: Settings, store: MemoryS
         await caught_up(leased, BEFORE_ENTITIES)
     with pytest.raises(UnknownTenantError, match="there is no tenant 'nobody'"):
         await erase(leased, "nobody", [LEAVING], by="test", store=store, redis=redis)
-    with pytest.raises(ErasureUnfinishedError, match=r"sessions still has .* records to handle after 1 s: start its workers"):
+    with pytest.raises(StageBehindError, match=r"sessions still has .* records to handle after 1 s: start its workers"):
         await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=1.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert begun.finished_at is None
     assert [each.user for each in await UnfinishedErasures(redis=redis).every()] == [LEAVING], "a resuming process needs the name"
     assert (await _standing(leased, store))[UNDER_WAY] == 1
     async with serving(leased, BEFORE_ENTITIES):
-        with pytest.raises(ErasureUnfinishedError, match=r"entities still has .* records to handle after 3 s"):
+        with pytest.raises(StageBehindError, match=r"entities still has .* records to handle after 3 s"):
             await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=3.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert "windows" in begun.reaches

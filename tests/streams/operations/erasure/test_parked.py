@@ -18,7 +18,7 @@ from streams.engine.failures.deferred_rows import record_row
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erased_user import ErasedUser
-from streams.operations.erasure.stage_barrier import ParkedRecords
+from streams.operations.erasure.parked_records import ParkedRecords
 from streams.stages.catalog import STAGES
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.flow import NewFlow

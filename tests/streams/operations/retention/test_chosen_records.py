@@ -13,8 +13,8 @@ from memory.keys import encode_key, marked_key
 from memory.records import Contribution, EventRef, Expiry, Extraction, Message, Record, Window
 from memory.retention import without_old_results
 from runtime.tracing import Headers
-from streams.operations.retention.extractions import DependentRecords, Extractions, LogRecord, WindowIndex
-from streams.operations.retention.protection import is_protected
+from streams.engine.records import ConsumedRecord
+from streams.operations.retention.extractions import DependentRecords, Extractions, WindowIndex, is_protected
 from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
 from streams.operations.retention.windows import ExpiredWindows
 from tests.control_log import add, apply_change
@@ -38,12 +38,12 @@ def kept(held: Sequence[str] = ()) -> dict[str, TenantRetention]:
     return {TENANT: TenantRetention(id=TENANT, limits=LIMITS, messages=LIMITS["*"], reads=None, held=digests)}
 
 
-def logged(offset: int, value: Record | None, *, key: str = "", headers: Headers = (), at: datetime = NOW) -> LogRecord:
+def logged(offset: int, value: Record | None, *, key: str = "", headers: Headers = (), at: datetime = NOW) -> ConsumedRecord:
     marked = marked_key(encode_key(TENANT, "agent"), key or str(offset))
-    return LogRecord(TOPIC, 0, offset, marked, None if value is None else value.to_json(), headers, at)
+    return ConsumedRecord(TOPIC, 0, offset, marked, None if value is None else value.to_json(), headers, at.timestamp())
 
 
-def chosen(records: Sequence[LogRecord], *, held: Sequence[str] = ()) -> Extractions:
+def chosen(records: Sequence[ConsumedRecord], *, held: Sequence[str] = ()) -> Extractions:
     index = WindowIndex(kept(held))
     for record in records:
         index.add(record)
@@ -111,7 +111,7 @@ def test_a_held_user_loses_nothing() -> None:
 
 def test_another_tenants_records_stay() -> None:
     what = extraction(0, [("grep", 0)], tenant="umbrella")
-    record = LogRecord(TOPIC, 0, 0, encode_key("umbrella", "agent"), what.to_json(), (), NOW)
+    record = ConsumedRecord(TOPIC, 0, 0, encode_key("umbrella", "agent"), what.to_json(), (), NOW.timestamp())
     assert chosen([record]).rewritten(record) is None
 
 

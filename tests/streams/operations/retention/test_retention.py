@@ -16,7 +16,7 @@ from memory.topics import EXTRACTIONS, MEMORIES, MERGED, MESSAGES, WINDOWS
 from runtime.kafka import Producer, read_topic
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryStore, TenantScope, all_steps
 from streams.engine.state.partition_state import unpack
 from streams.operations.rebuild import digest, rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
@@ -165,8 +165,4 @@ def _plain(value: bytes) -> bytes:
 
 
 async def _steps(store: MemoryStore, word: str) -> list[str]:
-    found, after = [], None
-    while page := await store.steps(TenantScope(TENANT), None, after=after):
-        found += [each.id for each in page if word.encode() in each.to_json()]
-        after = page[-1].id
-    return found
+    return [each.id async for each in all_steps(store, TenantScope(TENANT), None) if word.encode() in each.to_json()]

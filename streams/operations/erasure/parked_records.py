@@ -1,4 +1,4 @@
-"""Waits until a stage has handled its source up to given offsets, and until no stage has a parked record that quotes an erased user.
+"""Waits until no stage has a parked record that quotes an erased user.
 
 As soon as a worker knows the erasure, it removes the user's parked windows and the parked questions about the user's own entities. A
 question about an entity that others share stays, since its answer must not be lost. It may quote the user until it is answered.
@@ -22,72 +22,12 @@ from runtime.settings import Settings
 from streams.engine.failures.deferred_rows import parked_record
 from streams.engine.records import ConsumedRecord
 from streams.engine.state.partition_state import changelog_topic
-from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.stages.catalog import STAGES, StageSpec
 
-_POLL_S: Final = 0.25
-_NOTICE_INTERVAL_S: Final = 5.0
-
 PATIENCE_S: Final = 60.0
 """Workers remove parked windows within seconds."""
-_PARKED_POLL_S: Final = 0.5
-
-
-class StageBarrier:
-    """Waits until stages have handled given offsets."""
-
-    def __init__(self, *, settings: Settings, patience_s: float, notice: Callable[[str], None]) -> None:
-        self._settings = settings
-        self._patience_s = patience_s
-        self._notice = notice
-
-    async def of(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str = "", may_be_missing: bool = False) -> None:
-        """Waits until a stage has handled all records of its source before these offsets.
-
-        Args:
-            stage: The stage.
-            offsets: By partition.
-            suffix: Suffix of the group's name, for a second set of workers.
-            may_be_missing: Whether to return at once if the stage has never run.
-
-        Raises:
-            ErasureUnfinishedError: If the wait takes too long.
-        """
-        await self._wait(stage, offsets, suffix=suffix, may_be_missing=may_be_missing, may_stop=False)
-
-    async def _wait(
-        self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str, may_be_missing: bool, may_stop: bool
-    ) -> None:
-        group = stage.group(self._settings.kafka.topic_prefix, suffix)
-        deadline, last_notice = time.monotonic() + self._patience_s, time.monotonic()
-        async with KafkaOffsets(kafka=self._settings.kafka) as known:
-            if may_be_missing and not await known.committed_offsets(group, {each.topic for each in offsets}):
-                return
-            while left := await self._left(known, group, offsets):
-                if time.monotonic() > deadline:
-                    raise ErasureUnfinishedError(
-                        f"{stage.name} still has {counted(left, 'record')} to handle after {self._patience_s:g} s: start its workers, or "
-                        "see why they wait (`varve status`); then run the command again to continue"
-                    )
-                if may_stop and not (await ConsumerGroups(kafka=self._settings.kafka).members([group]))[group]:
-                    return
-                if time.monotonic() - last_notice > _NOTICE_INTERVAL_S:
-                    last_notice = time.monotonic()
-                    self._notice(f"waiting for {stage.name}: {counted(left, 'record')} to handle")
-                await asyncio.sleep(_POLL_S)
-
-    async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
-        """Waits for each second set of workers that is running, until it stops. A stopped one handles nothing."""
-        groups = {stage.group(self._settings.kafka.topic_prefix, each): each for each in suffixes}
-        members = await ConsumerGroups(kafka=self._settings.kafka).members(list(groups))
-        for group, suffix in groups.items():
-            if members[group]:
-                await self._wait(stage, offsets, suffix=suffix, may_be_missing=False, may_stop=True)
-
-    async def _left(self, known: KafkaOffsets, group: str, offsets: Mapping[TopicPartition, int]) -> int:
-        committed = await known.committed_offsets(group, {each.topic for each in offsets})
-        return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in offsets.items())
+_POLL_S: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -141,7 +81,7 @@ class ParkedRecords:
             if not is_noticed:
                 self._notice("waiting for workers to remove parked records of the users")
             is_noticed = True
-            await asyncio.sleep(_PARKED_POLL_S)
+            await asyncio.sleep(_POLL_S)
 
     def _report(self, user: ErasedUser, found: _Found, members: Mapping[str, int]) -> None:
         for group, count in found.windows.items():

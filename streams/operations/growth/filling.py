@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from aiokafka import ConsumerRecord, TopicPartition
+from aiokafka import TopicPartition
 
 from memory.keys import PADDING, partition_of
 from memory.texts.text import counted
@@ -279,7 +279,7 @@ class TopicFiller:
             async for records in groups:
                 for record in records:
                     if record.key != PADDING:
-                        yield consumed(record)
+                        yield ConsumedRecord.of(record)
 
     async def _write(self, writer: BulkWriter, spec: TopicSpec, record: ConsumedRecord) -> int:
         for copy in self._copies.of(record, spec):
@@ -296,10 +296,3 @@ class TopicFiller:
     @staticmethod
     def _changelog(stage: str, layout: Layout) -> str:
         return changelog_topic(STAGES[stage].group(layout.prefix))
-
-
-def consumed(record: ConsumerRecord[bytes | None, bytes | None]) -> ConsumedRecord:
-    """A record as stages consume it."""
-    return ConsumedRecord(
-        record.topic, record.partition, record.offset, record.key, record.value, tuple(record.headers), record.timestamp / 1000
-    )
