@@ -86,7 +86,8 @@ def locomo_messages(path: Path) -> list[Fields]:
     """The turns of LoCoMo's conversations, each conversation a user.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        DataSetError: If the file cannot be read.
+        ConversationError: If it has another form.
     """
     messages = (message for conversation in read_locomo(path) for each in conversation for message in each.window.messages)
     return [

@@ -148,7 +148,7 @@ def estimated(figures: Sequence[Mapping[str, Any]], settings: Settings) -> dict[
         completion_tokens=sum(one[part]["completion_tokens"] for one in each_method for part in ("ingestion", "query")),
     )
     calls = sum(one["ingestion"]["model_calls"] for one in each_method) + round(sum(answered))
-    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    prices = PriceTable.load(settings.llm.price_table)
     cost = round(prices.cost(settings.llm.model, usage), 4) if prices else None
     shown = "cost unknown: set VARVE_LLM__PRICE_TABLE" if cost is None else f"cost about {cost}"
     return {

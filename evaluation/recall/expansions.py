@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluation.cached_llm import KeptReplies, endpoint_settings
-from evaluation.qa.calls import Model
-from memory.texts.text import estimate_tokens
+from evaluation.qa.calls import Model, tokens_of
 from models.errors import ModelError
 from retrieval.errors import RecallModelError
 from retrieval.query.expansion import PURPOSE, parse_sentences, prompt_of
@@ -50,7 +49,7 @@ class Expander:
                 return ()
 
         texts = list(dict.fromkeys(questions))
-        prompts = sum(estimate_tokens(message.content) for each in texts for message in prompt_of(each))
+        prompts = sum(tokens_of(prompt_of(each)) for each in texts)
         print(f"{len(texts)} questions to expand, about {prompts:,} + {_ANSWER_TOKENS * len(texts):,} tokens", file=sys.stderr)
         try:
             return dict(zip(texts, await asyncio.gather(*map(expanded, texts)), strict=True))

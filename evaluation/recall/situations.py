@@ -21,7 +21,7 @@ from evaluation.locomo import TENANT
 from evaluation.recall.corpus import MemoryWriter, empty_store
 from evaluation.recall.memories import SCHEMA, memories_of
 from evaluation.recall.small_memories import INVENTED
-from evaluation.windows import session_windows
+from evaluation.windows import windows_of
 from memory.ids import event_id
 from memory.records import Memory, Message
 from memory.schema import scenario
@@ -211,8 +211,7 @@ async def situation_memories(situation: Situation, user: str, embedder: Embedder
                 event_time=moment(turn.day, place),
             )
         )
-    windows = [each for place, said in enumerate(sessions.values()) for each in session_windows(said, first_offset=100 * place)]
-    return await memories_of(windows, embedder)
+    return await memories_of([*windows_of(sessions.values())], embedder)
 
 
 def _notes(situation: Situation, user: str) -> Iterator[Memory]:
@@ -253,7 +252,7 @@ async def other_statements(embedder: Embedder) -> list[Memory]:
         )
         for place, text in enumerate(texts)
     ]
-    memories = await memories_of(list(session_windows(messages, first_offset=0)), embedder)
+    memories = await memories_of([*windows_of([messages])], embedder)
     return [each for each in memories if each.kind == "event"]
 
 

@@ -125,7 +125,7 @@ def _estimate(windows: "WindowCount", settings: "Settings", schema: str, *, quie
     from models.llm.usage import PriceTable
 
     prefix = preview_prompt(schema_named(schema, Path(schema)), settings=settings).prefix_tokens
-    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    prices = PriceTable.load(settings.llm.price_table)
     estimate = windows.estimate(prefix_tokens=prefix, model=settings.llm.model, prices=prices)
     if not quiet:
         say(estimate.line(settings.llm.model))

@@ -11,6 +11,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
+from evaluation.qa.calls import tokens_of
 from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store
 from memory.ids import event_id
 from memory.records import Memory
@@ -26,7 +27,7 @@ from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, TenantScope
 from training.sift.data.examples import Example, UserExamples
-from training.sift.models.endpoints import RankingModel, estimated_cost, tokens_of
+from training.sift.models.endpoints import RankingModel, estimated_cost
 
 Baseline = Literal["bm25", "cosine", "learned"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)

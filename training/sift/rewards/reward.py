@@ -8,12 +8,13 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from evaluation.qa.calls import tokens_of
 from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from training.progress import track
 from training.runs import Run, RunError
 from training.sift.data.examples import TRAIN, Example, UserExamples, drawn_examples
-from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
+from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, working_settings
 from training.sift.models.proxies import add_proxy_arguments, load_proxy
 from training.sift.rewards.formulas import TIERS
 from training.sift.rewards.rewarding import Reward, Rewarder, RewardOptions, Rollout
