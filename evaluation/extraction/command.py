@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     samples = list(zip(read_entries(arguments.data), read_locomo(arguments.data), strict=True))[: arguments.conversations]
-    settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
+    settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, concurrency=1)
     schema = scenario(arguments.schema)
     schema = replace(schema, detail=arguments.detail or schema.detail)
     llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")

@@ -79,7 +79,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
     prices = PriceTable.load(settings.llm.price_table)
     kept = KeptReplies(arguments.replies)
-    answering = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=arguments.concurrency)
+    answering = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, concurrency=arguments.concurrency)
     judging = endpoint_settings(
         answering,
         url=arguments.judge,

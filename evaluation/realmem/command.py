@@ -73,7 +73,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     judge = _judge(arguments, settings, kept)
     llm = None
     if arguments.model is not None:
-        settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
+        settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, concurrency=1)
         llm = KeptLLM(settings, kept=kept, purpose="extraction")
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
@@ -118,7 +118,7 @@ def _judge(arguments: argparse.Namespace, settings: Settings, kept: KeptReplies)
     if arguments.judge_model is None:
         return None
     url = arguments.judge or arguments.endpoint
-    judging = endpoint_settings(settings, url=url, model=arguments.judge_model, api_key=None, concurrency=arguments.concurrency)
+    judging = endpoint_settings(settings, url=url, model=arguments.judge_model, concurrency=arguments.concurrency)
     return Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
 
 

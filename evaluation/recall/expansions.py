@@ -29,7 +29,7 @@ class Expander:
     """
 
     def __init__(self, settings: Settings, *, url: str, model: str | None, replies: Path, concurrency: int) -> None:
-        self._endpoint = endpoint_settings(settings, url=url, model=model, api_key=None, concurrency=concurrency)
+        self._endpoint = endpoint_settings(settings, url=url, model=model, concurrency=concurrency)
         self._max_tokens = settings.expansion.max_completion_tokens
         self._replies = replies
 

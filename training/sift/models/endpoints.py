@@ -106,7 +106,7 @@ def proxy_settings(settings: Settings) -> Settings:
 
 def working_settings(settings: Settings) -> Settings:
     """The settings for the working LLM or a teacher: the endpoint of ``VARVE_LLM__*``, without fallbacks."""
-    return endpoint_settings(settings, url=None, model=None, api_key=None, concurrency=settings.llm.concurrency)
+    return endpoint_settings(settings, concurrency=settings.llm.concurrency)
 
 
 def estimated_cost(settings: Settings, *, model: str, calls: int, prompt_tokens: int, completion_tokens: int) -> str:
