@@ -1,7 +1,7 @@
 """Messages of chat completions: lists, conversations, requests with answers, tools, and times."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from varve.imports.files import ExportFile
 from varve.imports.messages import NO_TEXT, ImportOptions, Skipped
 from varve.imports.openai import openai_messages
 
-START = ImportOptions(user="ann", session="s", start=datetime(2024, 5, 6, 12))
+START = ImportOptions(user="ann", session="s", start=datetime(2024, 5, 6, 12, tzinfo=UTC))
 ASK, ANSWER = {"role": "user", "content": "I live in Oslo."}, {"role": "assistant", "content": "Nice."}
 CALL = {
     "role": "assistant",
