@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { ownKeysQuery, statusQuery } from "@/api/keys";
-import { hasScope, usePrincipal } from "@/api/session";
+import { readsWholeTenant, usePrincipal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
 import { Facts } from "@/ui/Facts";
 import { formatCount } from "@/ui/format";
@@ -14,11 +14,10 @@ import { QUOTA } from "./limits";
 
 /** What a tenant sees: the key of this session, and with the scope `operate` all keys and the quotas. */
 export function OwnKeys() {
-  const principal = usePrincipal();
   return (
     <>
       <SessionKey />
-      {hasScope(principal, "operate") && principal.user === null ? (
+      {readsWholeTenant(usePrincipal()) ? (
         <TenantsOwn />
       ) : (
         <Panel title="All keys">
