@@ -15,7 +15,7 @@ from evaluation.qa.prompts import NOTES, Label, answer_prompt, judge_prompt, jud
 from evaluation.qa.questions import Asked
 from runtime.settings import Settings
 from training.runs import Run
-from training.sift.data.examples import Example, UserExamples
+from training.sift.data.examples import Chosen, Example, UserExamples
 from training.sift.evaluation.report import Judged, file_of
 from training.sift.models.endpoints import estimated_cost
 from training.sift.rewards.scoring import score
@@ -26,7 +26,6 @@ _MAX_TOKENS: Final = 400
 """Longest answer and longest judgement; a model that reasons needs more than the few words of either."""
 
 R = TypeVar("R")
-Chosen = Sequence[tuple[UserExamples, Example]]
 
 
 @dataclass(frozen=True, slots=True)

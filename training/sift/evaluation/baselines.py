@@ -26,7 +26,7 @@ from retrieval.session_ranking.sessions import SessionKey, SessionText
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, TenantScope
-from training.sift.data.examples import Example, UserExamples
+from training.sift.data.examples import Chosen, Example, UserExamples
 from training.sift.models.endpoints import RankingModel, estimated_cost
 
 Baseline = Literal["bm25", "cosine", "learned"]
@@ -91,7 +91,7 @@ def expansions_of(queries: Sequence[str], model: RankingModel) -> dict[str, Expa
     return {query: Expansion(_sentences(answers[0].text, query), answers[0]) for query, answers in zip(queries, found, strict=True)}
 
 
-def expansion_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str) -> str:
+def expansion_cost(chosen: Chosen, *, model: str) -> str:
     """The cost of the expansions, without cached ones.
 
     Args:
