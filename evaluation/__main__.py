@@ -24,7 +24,7 @@ class Command(NamedTuple):
     """Its docstring is the command's help."""
     summary: str
     data: str
-    """What ``--data`` names."""
+    """Help of ``--data``."""
 
 
 _LOCOMO: Final = "LoCoMo's file (locomo10.json), or a part of it"
