@@ -19,6 +19,7 @@ from typing import Final
 
 import psutil
 
+from benchmarks.reports import benchmark_parser, write_report
 from control.state import ControlState
 from control.tenants import FixedControlView, TenantDirectory
 from memory.keys import encode_key
@@ -108,12 +109,11 @@ def _name(number: int) -> str:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.closed_sessions", description=__doc__)
+    parser = benchmark_parser("closed_sessions", __doc__)
     parser.add_argument(
         "--sessions", type=int, nargs="*", default=[10_000, 1_000_000, 10_000_000], help="numbers of closed sessions, rising"
     )
     parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/closed_sessions.json"))
     arguments = parser.parse_args()
     if arguments.start:
         print(json.dumps(asyncio.run(start(arguments.start))))
@@ -130,8 +130,7 @@ def main() -> None:
             )
             report[str(count)] = json.loads(child.stdout)
             print(json.dumps({count: report[str(count)]}), flush=True)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(json.dumps(report, indent=2) + "\n")
+    write_report(arguments.report, report)
 
 
 if __name__ == "__main__":

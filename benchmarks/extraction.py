@@ -4,7 +4,6 @@ One process, one thread for the embedding. The rules read all windows once befor
 has its words: a worker pays that once.
 """
 
-import argparse
 import asyncio
 import cProfile
 import os
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from evaluation.facts.items import SHIPPED, read_items
 from evaluation.locomo import read_locomo
 from extraction.offline.drafting import read_window
@@ -138,10 +137,9 @@ def _windows(data: Path | None, count: int) -> list[Window]:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.extraction", description=__doc__)
+    parser = benchmark_parser("extraction", __doc__)
     parser.add_argument("--data", type=Path, help="LoCoMo's file, or a part of it. Default: the shipped sentences of the facts data set")
     parser.add_argument("--windows", type=int, default=1000, help="how many windows are extracted at most; default: %(default)s")
-    parser.add_argument("--report", type=Path, default=Path("build/reports/extraction.json"))
     arguments = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     windows = _windows(arguments.data, arguments.windows)

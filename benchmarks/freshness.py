@@ -1,6 +1,5 @@
 """``python -m benchmarks.freshness``: time from the end of a message's window until a recall finds it, on the whole embedded stack."""
 
-import argparse
 import asyncio
 import statistics
 import tempfile
@@ -13,16 +12,10 @@ import psutil
 from varve_client import AsyncVarveClient
 
 from benchmarks.processes import POLL_S
-from benchmarks.reports import write_report
-from runtime.settings import Settings
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
+from benchmarks.reports import benchmark_parser, write_report
+from varve.embedded.lifecycle import temporary_stack
 from varve.service_client import service_client
-from varve.supervisor.supervisor import Supervisor
 
-_TENANT: Final = "bench"
-_SCHEMA: Final = "companion"
 _TIMEOUT_S: Final = 30.0
 _PAUSE_S: Final = 0.01
 """Pause between two recalls that look for the message."""
@@ -38,12 +31,7 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
         mean, before and after.
     """
     load_before = psutil.getloadavg()[0]
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(_TENANT, _SCHEMA))
-    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
-    async with (
-        running_stack(stack, supervisor) as running,
-        service_client(running.settings) as service,
-    ):
+    async with temporary_stack(folder) as running, service_client(running.settings) as service:
         waits = await freshness_of(service, messages=messages)
     return {
         "messages": messages,
@@ -93,8 +81,7 @@ async def _wait_ms(service: AsyncVarveClient, number: int) -> float:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.freshness", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/freshness.json"))
+    parser = benchmark_parser("freshness", __doc__)
     parser.add_argument("--messages", type=int, default=60, help="number of measured messages")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:

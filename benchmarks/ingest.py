@@ -4,7 +4,6 @@ The same run first measures the embedding model alone on the same texts, before 
 on this machine that passes each text through the model once. In the stack, several processes embed.
 """
 
-import argparse
 import asyncio
 import os
 import statistics
@@ -20,20 +19,16 @@ from varve_client import AsyncVarveClient
 
 from benchmarks.freshness import freshness_of
 from benchmarks.processes import POLL_S, cpu_seconds
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from evaluation.locomo import read_locomo
 from models.embedding.build import build_embedder
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.port import TenantScope
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
+from varve.embedded.lifecycle import temporary_stack
 from varve.service_client import service_client
-from varve.supervisor.supervisor import Supervisor
 
 TENANT: Final = "bench"
-SCHEMA: Final = "companion"
 _QUIET_S: Final = 5.0
 """The index is complete once it has not grown for this time, which does not count."""
 _TIMEOUT_S: Final = 600.0
@@ -86,7 +81,8 @@ def locomo_messages(path: Path) -> list[Fields]:
     """The turns of LoCoMo's conversations, each conversation a user.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        DataSetError: If the file cannot be read.
+        ConversationError: If it has another form.
     """
     messages = (message for conversation in read_locomo(path) for each in conversation for message in each.window.messages)
     return [
@@ -122,15 +118,10 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int, idle_s
     """
     load_before = psutil.getloadavg()[0]
     embedded_per_second = len(messages) / await _embedding_s([str(each["text"]) for each in messages])
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(TENANT, SCHEMA))
-    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
-    async with (
-        running_stack(stack, supervisor) as running,
-        service_client(running.settings) as service,
-    ):
+    async with temporary_stack(folder, tenant=TENANT) as running, service_client(running.settings) as service:
         store = EdgeStore(path=running.settings.edge_socket, timeout_s=60)
         try:
-            pids = {each.name: each.pid for each in supervisor.programs if each.pid is not None}
+            pids = {each.name: each.pid for each in running.supervisor.programs if each.pid is not None}
             idle_ms = await _idle_ms({**pids, "supervisor": os.getpid()}, idle_s) if idle_s else {}
             cpu_before = cpu_seconds(pids)
             started = time.monotonic()
@@ -210,12 +201,11 @@ async def until_quiet(store: EdgeStore, started: float, recalled: "asyncio.Task[
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ingest", description=__doc__)
+    parser = benchmark_parser("ingest", __doc__)
     parser.add_argument("--data", type=Path, help="LoCoMo's file, or a part of it. Default: generated messages")
     parser.add_argument("--messages", type=int, default=3000, help="number of generated messages")
     parser.add_argument("--fresh", type=int, default=20, help="number of messages, sent afterwards, whose freshness is measured")
     parser.add_argument("--idle", type=float, default=20.0, help="seconds for which the idle stack is measured before; 0: not at all")
-    parser.add_argument("--report", type=Path, default=Path("build/reports/ingest.json"))
     arguments = parser.parse_args()
     messages = generated_messages(arguments.messages) if arguments.data is None else locomo_messages(arguments.data)
     with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:

@@ -1,14 +1,12 @@
 """``python -m benchmarks.operators``: speed of the operators in one process, for young and old entities."""
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from memory.records import Change, Contribution
 from memory.schema import MemorySchema, parse_schema
 from memory.schema.model import EntityType
@@ -148,8 +146,7 @@ def _schema() -> MemorySchema:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.operators", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/operators.json"))
+    parser = benchmark_parser("operators", __doc__)
     parser.add_argument("--applications", type=int, default=100_000, help="applications of one event to one property, per round")
     parser.add_argument("--events", type=int, default=1_000_000, help="number of earlier events of the old entity")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each; the report has the median")

@@ -1,4 +1,4 @@
-"""One tenant's recalls while another floods the service, and recalls by number of callers: ``python -m benchmarks.reads``.
+"""``python -m benchmarks.reads``: one tenant's recalls while another floods the service, and recalls by number of callers.
 
 The service, the Edge store, Kafka and Redis are real processes. Writes ``build/reports/reads.json``: of the quiet tenant, which sends one
 recall after another, p50 and p95 without and with the flood in turns, and ``p95_ratio`` of the two; of the flood (callers in a process of
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.callers import Caller, Service, callers_apart, latencies, statuses
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from benchmarks.service import running_service
 
 _QUIET: Final = "tenant-0"
@@ -74,13 +74,12 @@ async def run(arguments: argparse.Namespace) -> dict[str, object]:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reads", description=__doc__)
+    parser = benchmark_parser("reads", __doc__)
     parser.add_argument("--points", type=int, default=2000, help="memories of each tenant")
     parser.add_argument("--flood", type=int, default=100, help="callers of the flood")
     parser.add_argument("--callers", type=int, nargs="*", default=[16, 64], help="numbers of callers whose recalls per second are measured")
     parser.add_argument("--seconds", type=float, default=8.0, help="length of each turn")
     parser.add_argument("--rounds", type=int, default=3, help="pairs of turns without and with the flood")
-    parser.add_argument("--report", type=Path, default=Path("build/reports/reads.json"))
     arguments = parser.parse_args()
     write_report(arguments.report, asyncio.run(run(arguments)))
 

@@ -1,4 +1,4 @@
-"""Latency of recalls by number of tenants, memories and callers: ``python -m benchmarks.recall``.
+"""``python -m benchmarks.recall``: latency of recalls by number of tenants, memories and callers.
 
 Writes ``build/reports/recall.json``. Its ``cells`` have a line for each shape (tenants x memories of each) and number of callers; each
 caller asks one question after another. Random memories (:mod:`evaluation.bench_recall`) in a real Edge owner; times in milliseconds:
@@ -35,7 +35,7 @@ from typing import Any, Final
 
 from benchmarks.callers import Caller, Service, question, statuses
 from benchmarks.processes import cpu_seconds, resident_bytes
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
 from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
 from evaluation.bench_recall import fill, in_process
@@ -210,16 +210,13 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.recall", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = benchmark_parser("recall", __doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="share of each tenant's memories; below 1 for a quick look")
     parser.add_argument("--callers", type=int, nargs="*", default=[*CALLERS], help="numbers of concurrent callers")
     parser.add_argument("--queries", type=int, default=400, help="queries to the store, per cell")
     parser.add_argument("--seconds", type=float, default=8.0, help="time of recalls over HTTP, per cell")
     parser.add_argument("--plain", action="store_true", help="recall from the whole tenant and name nobody, as older figures did")
     parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="grow one tenant to these sizes instead")
-    parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
     arguments = parser.parse_args()
     write_report(arguments.report, asyncio.run(_run(arguments)))
 

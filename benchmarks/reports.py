@@ -1,7 +1,25 @@
-"""Reports of the benchmarks."""
+"""The command lines of the benchmarks, and their reports."""
 
+import argparse
 import json
 from pathlib import Path
+
+
+def benchmark_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """The command line of ``python -m benchmarks.NAME``, with ``--report``.
+
+    Args:
+        name: The module.
+        description: Its docstring, which is its help.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{name}",
+        description=(description or "").replace("``", "`"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    default = Path(f"build/reports/{name}.json")
+    parser.add_argument("--report", type=Path, default=default, help="where the report is written as JSON; default: %(default)s")
+    return parser
 
 
 def write_report(path: Path, results: object) -> None:

@@ -25,8 +25,9 @@ from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port
 
 EDGE_FOLDER: Final = "edge"
-"""Name of the socket in the folder of all data."""
+"""Name of the shard's folder in the folder of all data."""
 SOCKET: Final = "edge.sock"
+"""Name of its owner's socket there."""
 _START_S: Final = 60.0
 
 

@@ -1,4 +1,4 @@
-"""Cost of many tenants: ``python -m benchmarks.tenants``.
+"""``python -m benchmarks.tenants``: cost of many tenants.
 
 For a few and for many tenants of 200 users each, on Kafka, Redis, the Edge store, the service and a worker of the sessions stage as real
 processes: how long the control log takes to be written and read, the memory of each process, metrics, Redis' keys, and a small tenant's
@@ -21,7 +21,7 @@ from redis.asyncio import Redis
 from benchmarks.callers import Service
 from benchmarks.processes import resident_bytes
 from benchmarks.reads import fairness
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from benchmarks.service import running_service
 from benchmarks.stream.load import Record, fill
 from benchmarks.stream.stage import stage_worker
@@ -154,12 +154,11 @@ async def run(arguments: argparse.Namespace) -> dict[str, object]:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.tenants", description=__doc__)
+    parser = benchmark_parser("tenants", __doc__)
     parser.add_argument("--tenants", type=int, nargs="*", default=[50, 5000], help="numbers of tenants")
     parser.add_argument("--seconds", type=float, default=8.0, help="length of each turn of the small tenant")
     parser.add_argument("--rounds", type=int, default=2, help="pairs of turns without and with the flood")
     parser.add_argument("--flood", type=int, default=50, help="callers of the flood")
-    parser.add_argument("--report", type=Path, default=Path("build/reports/tenants.json"))
     arguments = parser.parse_args()
     write_report(arguments.report, asyncio.run(run(arguments)))
 

@@ -1,13 +1,11 @@
 """``python -m benchmarks.timelines``: sizes of a timeline's state and stored memories under steady load, over the years."""
 
-import argparse
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
@@ -111,9 +109,8 @@ def _life() -> EntityType:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.timelines", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/timelines.json"))
-    parser.add_argument("--years", type=int, default=8)
+    parser = benchmark_parser("timelines", __doc__)
+    parser.add_argument("--years", type=int, default=8, help="years of events")
     parser.add_argument("--a-day", type=int, default=3, help="events per day")
     arguments = parser.parse_args()
     write_report(arguments.report, measure(years=arguments.years, a_day=arguments.a_day))

@@ -1,15 +1,13 @@
 """``python -m benchmarks.trees``: speed of the entities stage's work with and without TREE, TIERS and CLUSTER, and the size of a tree."""
 
-import argparse
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from pydantic import JsonValue
 
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from memory.records import Change, Contribution
 from memory.schema import parse_schema
 from memory.schema.model import EntityType
@@ -169,8 +167,7 @@ def _type(nodes: int, operators: tuple[str, ...]) -> EntityType:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.trees", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/trees.json"))
+    parser = benchmark_parser("trees", __doc__)
     parser.add_argument("--events", type=int, default=4_000, help="number of events")
     parser.add_argument("--dimension", type=int, default=384, help="length of the vectors")
     parser.add_argument("--batch", type=int, default=1, help="contributions of the entity in one batch")

@@ -198,15 +198,17 @@ class KeptLLM:
         await self._llm.close()
 
 
-def endpoint_settings(settings: Settings, *, url: str | None, model: str | None, api_key: str | None, concurrency: int) -> Settings:
+def endpoint_settings(
+    settings: Settings, *, concurrency: int, url: str | None = None, model: str | None = None, api_key: str | None = None
+) -> Settings:
     """The settings with another endpoint, without fallbacks: figures are of one model.
 
     Args:
         settings: The settings in force.
+        concurrency: Concurrent calls.
         url: Another endpoint. None: that of the settings.
         model: Another model. None: that of the settings.
         api_key: Another key. None: that of the settings.
-        concurrency: Concurrent calls.
     """
     given: dict[str, Any] = {"fallbacks": (), "cache_ttl_s": 0.0, "concurrency": concurrency}
     if url is not None:

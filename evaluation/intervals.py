@@ -1,7 +1,7 @@
 """Means over questions, with their 95 % intervals by resampling the questions (bootstrap percentiles)."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,19 @@ def means_with_intervals(table: Sequence[Sequence[float]] | NDArray[np.float64])
     low, high = np.percentile(means, [2.5, 97.5], axis=0)
     ends = zip(values.mean(axis=0), low, high, strict=True)
     return [Mean(round(float(mean), 4), [round(float(first), 4), round(float(last), 4)]) for mean, first, last in ends]
+
+
+def named_means(names: Sequence[str], table: Sequence[Sequence[float]] | NDArray[np.float64]) -> dict[str, Any]:
+    """The mean of each measure under its name, and its interval under ``NAME_interval``.
+
+    Args:
+        names: The measures.
+        table: See :func:`means_with_intervals`.
+    """
+    report: dict[str, Any] = {}
+    for name, mean in zip(names, means_with_intervals(table), strict=True):
+        report |= {name: mean.value, f"{name}_interval": mean.interval}
+    return report
 
 
 def mean_with_interval(values: Sequence[float]) -> Mean:

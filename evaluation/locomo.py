@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from evaluation.data_files import read_entries
 from evaluation.windows import session_windows
 from memory.records import Message, Window
 from varve.conversations import locomo_conversation
-from varve.errors import ConversationError
 
 TENANT = "evaluation"
 
@@ -36,28 +34,14 @@ class AnnotatedWindow:
     """Summary of the previous session. Empty for the first."""
 
 
-def read_samples(path: Path) -> list[Any]:
-    """The conversations of a file as its JSON has them; a file may be one conversation alone.
-
-    Raises:
-        ConversationError: If the file cannot be read or is not JSON.
-    """
-    try:
-        samples = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise ConversationError(f"{path} cannot be read: {error.strerror}; name the file with the conversations") from error
-    except orjson.JSONDecodeError as error:
-        raise ConversationError(f"{path} is not JSON: {error}") from error
-    return samples if isinstance(samples, list) else [samples]
-
-
 def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
     """Reads conversations, each as its windows in order. A window holds turns of one session, at most the message cap.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        DataSetError: If the file cannot be read.
+        ConversationError: If it has another form.
     """
-    return [list(_windows(sample, source=f"{path}, conversation {index}")) for index, sample in enumerate(read_samples(path))]
+    return [list(_windows(sample, source=f"{path}, conversation {index}")) for index, sample in enumerate(read_entries(path))]
 
 
 def _windows(sample: Mapping[str, Any], *, source: str) -> Iterator[AnnotatedWindow]:

@@ -1,10 +1,22 @@
-"""Cuts a session of a data set into windows, as the sessions stage would at its message cap."""
+"""Cuts sessions of a data set into windows, as the sessions stage would at its message cap."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory.ids import window_id
 from memory.records import Message, Window
 from runtime.settings import SessionSettings
+
+
+def windows_of(sessions: Iterable[Sequence[Message]]) -> Iterator[Window]:
+    """The windows of one user's sessions, which follow each other in the log. A session without messages has none.
+
+    Args:
+        sessions: The messages of each session, in order.
+    """
+    offset = 0
+    for messages in sessions:
+        yield from session_windows(messages, first_offset=offset)
+        offset += len(messages)
 
 
 def session_windows(messages: Sequence[Message], *, first_offset: int) -> Iterator[Window]:

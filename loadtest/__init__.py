@@ -1,1 +1,1 @@
-"""A simulated LLM endpoint for chaos tests and benchmarks."""
+"""Load on a whole stack (:mod:`loadtest.__main__`), and a simulated LLM for tests and benchmarks (:mod:`loadtest.llm_simulator`)."""

@@ -1,8 +1,7 @@
-"""``python -m loadtest``: puts load on the embedded stack, and reports the outcomes. `make load PROFILE=smoke` calls it.
+"""``python -m loadtest``: puts load on the embedded stack, and reports the outcomes. ``make load PROFILE=smoke`` calls it.
 
-A first report is written when
-arrivals have ended, the final one when all messages are drained and counted. SIGINT or SIGTERM
-ends them early; a second signal ends the run.
+A first report is written when arrivals have ended, the final one when all messages are drained and counted. SIGINT or SIGTERM ends the
+arrivals early; a second signal ends the run.
 """
 
 import argparse
@@ -12,6 +11,7 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,8 @@ from runtime.kafka import read_topic
 from runtime.settings import Settings
 from streams.stages.catalog import STAGES
 from varve.conversations import Conversation, read_conversation
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
+from varve.embedded.lifecycle import temporary_stack
 from varve.lag import lag_by_stage, wait_for_zero_lag
-from varve.supervisor.supervisor import Supervisor
 
 _ROOT = Path(__file__).parents[1]
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -60,16 +57,14 @@ async def run(
     Returns:
         The figures of the report.
     """
-    stack = EmbeddedStack(settings=Settings(data=folder / "stack"), throwaway=True, tenant=DeveloperTenant("load", "companion"))
-    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
-    async with running_stack(stack, supervisor) as running:
-        settings = running.settings
+    async with temporary_stack(folder / "stack", tenant="load") as running:
+        settings, service_url = running.settings, running.file.service_url
         tenants = await _add_tenants(settings, LOAD_PROFILES[profile].tenants)
         given = {
             "profile": profile,
             "seed": seed,
             "seconds": seconds,
-            "service_url": stack.service_url,
+            "service_url": service_url,
             "bootstrap": settings.kafka.bootstrap,
             "topic": settings.topic("messages"),
             "tenants": tenants,
@@ -80,7 +75,7 @@ async def run(
         (folder / "given.json").write_text(json.dumps(given))
         load_before = psutil.getloadavg()[0]
         begun = time.monotonic()
-        footprint = FootprintWatch(supervisor, data=settings.data, every_s=LOAD_PROFILES[profile].lasting(seconds).seconds / _LOOKS)
+        footprint = FootprintWatch(running.supervisor, data=settings.data, every_s=LOAD_PROFILES[profile].lasting(seconds).seconds / _LOOKS)
         async with footprint:
             code = await _locust(locust, report.with_suffix(".html"), given=folder / "given.json")
         sending_s = time.monotonic() - begun
@@ -95,16 +90,15 @@ async def run(
             "load_before": round(load_before, 2),
         }
         _write(report, summary(outcomes, None) | known | {"complete": False})
-        for tenant in tenants:
-            async with AsyncVarveClient(stack.service_url, api_key=tenant["key"]) as service:
-                await service.flush()
-        await wait_for_zero_lag(settings, stages=LOAD_PROFILES[profile].drained or tuple(STAGES))
+        await _drain(settings, service_url, tenants, stages=LOAD_PROFILES[profile].drained or tuple(STAGES))
         drained_s = time.monotonic() - begun - sending_s
         lag = await lag_by_stage(settings)
         windows = [Window.from_json(each.value or b"") async for each in read_topic(settings.topic("windows"), settings.kafka)]
         disk_in_the_end = bytes_by_folder(settings.data)
-    figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows}) | known
-    figures |= {
+    messages_of = {window.id: [message.id or "" for message in window.messages] for window in windows}
+    figures = {
+        **summary(outcomes, messages_of),
+        **known,
         "complete": is_complete,
         "disk_mb_in_the_end": {name: round(size / 1e6, 1) for name, size in disk_in_the_end.items()},
         "seconds_until_no_lag": round(drained_s, 1),
@@ -128,6 +122,14 @@ async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
     await writer.write(change, action="load test", by="load test")
     await writer.settle()
     return tenants
+
+
+async def _drain(settings: Settings, service_url: str, tenants: list[dict[str, str]], *, stages: Sequence[str]) -> None:
+    """Closes all windows, and waits until the stages have no lag."""
+    for tenant in tenants:
+        async with AsyncVarveClient(service_url, api_key=tenant["key"]) as service:
+            await service.flush()
+    await wait_for_zero_lag(settings, stages=stages)
 
 
 async def _locust(program: Path, page: Path, *, given: Path) -> int:
@@ -168,12 +170,14 @@ def _write(report: Path, figures: dict[str, Any]) -> None:
 def main() -> None:
     """Runs, prints and writes the report; exits with 1 if a message was lost, stored twice or not sent, or freshness was too low."""
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
-    parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke", help="rates and duration of the load; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the arrivals; default: %(default)s")
     parser.add_argument("--seconds", type=float, help="duration of the load at the profile's rates; default: the profile's")
     parser.add_argument("--data", type=Path, help="conversation whose texts are sent: JSONL, or LoCoMo's form; default: generated texts")
-    parser.add_argument("--locust", type=Path, default=Path(".venv-load/bin/locust"))
-    parser.add_argument("--report", type=Path, default=Path("build/reports/load.json"))
+    parser.add_argument("--locust", type=Path, default=Path(".venv-load/bin/locust"), help="Locust's program; default: %(default)s")
+    parser.add_argument(
+        "--report", type=Path, default=Path("build/reports/load.json"), help="where the report is written; default: %(default)s"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="varve-load-") as folder:
         figures = asyncio.run(

@@ -10,8 +10,6 @@ from typing import Any
 MESSAGES = ("http", "kafka", "probe")
 NOT_RECALLED = "not recalled"
 """Start of the error of a probe that was sent, but not found in time."""
-
-
 _END = "end"
 """The kind of the line after the last arrival's."""
 

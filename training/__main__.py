@@ -36,7 +36,8 @@ def main() -> None:
     sift = models.add_parser("sift", help="the proxy model of mode=sift", description="The proxy model of mode=sift (MemSifter).")
     steps = sift.add_subparsers(dest="step", required=True)
     for name, module in _STEPS.items():
-        step = steps.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+        description = (module.__doc__ or "").replace("``", "`")
+        step = steps.add_parser(name, help=module.SUMMARY, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         step.add_argument("--run", type=Path, required=True, metavar="FOLDER", help="the run's folder: configuration, data and metrics")
         module.add_arguments(step)
     arguments = parser.parse_args()

@@ -3,7 +3,6 @@
 `make bench-peers` installs the other systems first, each in its own environment.
 """
 
-import argparse
 import json
 import os
 import platform
@@ -26,6 +25,7 @@ from benchmarks.peers.interface import Turn
 from benchmarks.peers.processes import MarkedProcesses, PeakMemory, marked
 from benchmarks.peers.report import median_of_rounds, speed, table
 from benchmarks.peers.worker import Job
+from benchmarks.reports import benchmark_parser
 
 _ROOT: Final = Path(__file__).parents[2]
 _LOGS: Final = Path("build/peers")
@@ -178,13 +178,12 @@ def compared(names: Sequence[str], corpus: Corpus, *, rounds: int) -> Iterator[d
 
 def main() -> None:
     """Measures, prints the table and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser = benchmark_parser("peers", __doc__)
     parser.add_argument("--data", type=Path, help="LoCoMo's file, or the folder that has it")
     parser.add_argument("--conversations", type=int, default=2, help="maximum number of conversations")
     parser.add_argument("--questions", type=int, help="maximum number of questions of each conversation. Default: all")
     parser.add_argument("--systems", nargs="+", choices=[*PEERS], default=[*PEERS], help="the systems to measure")
     parser.add_argument("--rounds", type=int, default=1, help="how often each system is measured; the table has medians")
-    parser.add_argument("--report", type=Path, default=Path("build/reports/peers.json"))
     arguments = parser.parse_args()
     file = None if arguments.data is None else locomo_file(arguments.data)
     if file is None:

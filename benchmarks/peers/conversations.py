@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.ingest import locomo_messages
 from benchmarks.peers.interface import Query, Turn
-from evaluation.locomo import read_samples
+from evaluation.data_files import read_entries
 from evaluation.recall.corpus import UNANSWERABLE, questions_of
 
 
@@ -38,9 +38,10 @@ def read_corpus(path: Path, *, conversations: int, questions: int | None = None)
         questions: Maximum number of questions of each conversation. Default: all.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        DataSetError: If the file cannot be read.
+        ConversationError: If it has another form.
     """
-    samples = read_samples(path)[:conversations]
+    samples = read_entries(path)[:conversations]
     messages = locomo_messages(path)
     users = list(dict.fromkeys(each["user"] for each in messages))[:conversations]
     queries, gold = [], []

@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 
 from models.embedding.minilm import MiniLMEncoder
-from models.embedding.weights import DIMENSION, MODEL_NAME
+from models.embedding.weights import DIMENSION
 
-NAME = MODEL_NAME
 SIZE = DIMENSION
 
 

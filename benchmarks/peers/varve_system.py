@@ -10,15 +10,11 @@ from typing import Final
 
 from varve_client import AsyncVarveClient
 
-from benchmarks.ingest import SCHEMA, TENANT, until_quiet, until_recalled
+from benchmarks.ingest import TENANT, until_quiet, until_recalled
 from benchmarks.peers.interface import LIMIT, Found, Query, Turn
-from runtime.settings import Settings
 from stores.edge.client import EdgeStore
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
+from varve.embedded.lifecycle import temporary_stack
 from varve.service_client import service_client
-from varve.supervisor.supervisor import Supervisor
 
 PACKAGES = ("varve-server", "qdrant-edge-py")
 _BATCH: Final = 256
@@ -57,9 +53,7 @@ class Varve:
 @asynccontextmanager
 async def running(folder: Path) -> AsyncIterator[Varve]:
     """A stack with its data in a folder."""
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(TENANT, SCHEMA))
-    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
-    async with running_stack(stack, supervisor) as running, service_client(running.settings) as service:
+    async with temporary_stack(folder, tenant=TENANT) as running, service_client(running.settings) as service:
         store = EdgeStore(path=running.settings.edge_socket, timeout_s=_STORE_TIMEOUT_S)
         try:
             yield Varve(service, store)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.processes import broker_and_redis
-from benchmarks.reports import write_report
+from benchmarks.reports import benchmark_parser, write_report
 from benchmarks.stream.fairness import fairness
 from benchmarks.stream.history import history
 from benchmarks.stream.hot_key import hot_key
@@ -60,8 +60,7 @@ async def run(arguments: argparse.Namespace) -> dict[str, object]:
 
 def parse_arguments() -> argparse.Namespace:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.stream", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/stream.json"))
+    parser = benchmark_parser("stream", __doc__)
     parser.add_argument("--only", type=_names, default=list(BENCHMARKS), help=f"comma-separated subset of {','.join(BENCHMARKS)}")
     parser.add_argument("--records", type=int, default=60_000, help="ratios, scaling: records per run")
     parser.add_argument("--keys", type=int, default=500, help="ratios, memory: number of sessions or entities")

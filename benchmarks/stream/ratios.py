@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
-
-from benchmarks.processes import POLL_S, environment, python_process
+from benchmarks.processes import POLL_S, cpu_seconds, environment, python_process, resident_bytes
 from benchmarks.stream.load import SCHEMA, TENANT, contributions, fill, messages
 from benchmarks.stream.stage import isolated_settings
 from runtime.kafka import KafkaOffsets
 from runtime.settings import Settings
+
+_TIMEOUT_S: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Throughput:
     """Throughput of a group on a topic."""
 
     records: int
-    """Seconds between the first and the last observed commit."""
     seconds: float
+    """Seconds between the first and the last observed commit."""
     cpu_seconds: float
     """CPU time of the process (user and system) in these seconds."""
     memory_mb: float
@@ -56,25 +56,20 @@ async def measure_throughput(group: str, topic: str, child: subprocess.Popen[byt
     async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(_TIMEOUT_S):
         total = sum((await offsets.end_offsets([topic])).values())
         first: tuple[float, int, float] | None = None
-        watched = psutil.Process(child.pid)
         while True:
             committed = sum((await offsets.committed_offsets(group, [topic])).values())
             now = time.perf_counter()
             if committed and first is None:
-                first = (now, committed, _cpu(watched))
+                first = (now, committed, _cpu_s(child))
             if first is not None and committed >= total:
-                return Throughput(total - first[1], now - first[0], _cpu(watched) - first[2], watched.memory_info().rss / 1e6)
+                return Throughput(total - first[1], now - first[0], _cpu_s(child) - first[2], resident_bytes(child.pid) / 1e6)
             if child.poll() is not None:
                 raise RuntimeError(f"the worker ended with {child.returncode} after {committed} of {total}")
             await asyncio.sleep(POLL_S)
 
 
-def _cpu(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
-
-
-_TIMEOUT_S: Final = 300.0
+def _cpu_s(child: subprocess.Popen[bytes]) -> float:
+    return cpu_seconds({"": child.pid})[""]
 
 
 async def _passthrough(base: Settings, folder: Path, count: int, sessions: int) -> Throughput:

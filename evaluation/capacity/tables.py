@@ -1,9 +1,9 @@
 """The model's figures as the tables of ``docs/operate/sizing.md``."""
 
-from collections.abc import Iterable, Sequence
 from typing import Final
 
 from evaluation.capacity.model import SERVERS, Costs, Prices, limits, population_of, rate_of
+from evaluation.markdown import table
 from streams.stages.catalog import STAGES
 
 RATES: Final = (1_000, 10_000, 100_000)
@@ -51,18 +51,12 @@ def tables(
         ["Kafka, kept forever, one copy", *(_bytes(each.log_bytes) for each in people)],
     ]
     breaks = [[_number(rate), what] for rate, what in limits(costs, partitions=partitions)]
-    return "\n\n".join(
-        (
-            _table(["messages a second", *(f"{each:,}" for each in RATES)], by_rate),
-            _table(["users", *(f"{each:,}" for each in USERS)], by_users),
-            _table(["messages a second", "bottleneck"], breaks),
-        )
+    found = (
+        table(["messages a second", *(f"{each:,}" for each in RATES)], by_rate),
+        table(["users", *(f"{each:,}" for each in USERS)], by_users),
+        table(["messages a second", "bottleneck"], breaks),
     )
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(each)} |" for each in lines)
+    return "\n\n".join("\n".join(lines) for lines in found)
 
 
 def _number(value: float) -> str:

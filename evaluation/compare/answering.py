@@ -6,12 +6,11 @@ from typing import Final
 
 from evaluation.cached_llm import KeptLLM, Spent
 from evaluation.compare.conversations import Asked
-from evaluation.qa.calls import Model
+from evaluation.qa.calls import Model, tokens_of
 from evaluation.qa.measures import bleu_1, part_f1, token_f1
 from evaluation.qa.prompts import answer_prompt, simplification_prompt
-from evaluation.qa.questions import Asked as AskedOfModel
-from memory.texts.text import estimate_tokens
 from models.errors import ModelError
+from models.llm.port import ChatMessage
 
 _ANSWER_TOKENS: Final = 30
 _SIMPLE_TOKENS: Final = 10
@@ -55,7 +54,7 @@ async def answered(question: Asked, context: str, models: Models) -> AnswerScore
         return None
     spent, answer = Spent(), None
     try:
-        whole, spent = await models.answering.ask_counted(answer_prompt(_for_prompt(question), context))
+        whole, spent = await models.answering.ask_counted(_answer_prompt(question, context))
         answer, further = await models.simplifying.ask_counted(simplification_prompt(question.text, whole))
         spent += further
     except ModelError as error:
@@ -72,18 +71,10 @@ def estimated_spent(question: Asked, context: str) -> Spent:
     """The calls and tokens that :func:`answered` will take."""
     if not question.answer:
         return Spent()
-    asking = sum(estimate_tokens(each.content) for each in answer_prompt(_for_prompt(question), context))
-    simplifying = sum(estimate_tokens(each.content) for each in simplification_prompt(question.text, "")) + _ANSWER_TOKENS
+    asking = tokens_of(_answer_prompt(question, context))
+    simplifying = tokens_of(simplification_prompt(question.text, "")) + _ANSWER_TOKENS
     return Spent(2, asking + simplifying, _ANSWER_TOKENS + _SIMPLE_TOKENS)
 
 
-def _for_prompt(question: Asked) -> AskedOfModel:
-    return AskedOfModel(
-        id="",
-        user="",
-        text=question.text,
-        answer=question.answer,
-        kind=question.category,
-        asked_at=question.asked_at if question.is_dated else None,
-        is_answerable=True,
-    )
+def _answer_prompt(question: Asked, context: str) -> tuple[ChatMessage, ...]:
+    return answer_prompt(question.text, question.asked_at if question.is_dated else None, context)

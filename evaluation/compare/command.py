@@ -100,9 +100,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "profile": settings.recall.profile,
     }
     questions = sum(each.questions for each in data.dialogues)
-    measuring = _Measuring(_Kept(arguments.kept), schemas, settings, setting, arguments)
+    kept = _Kept(arguments.kept)
     _say(f"{len(schemas)} methods, {data.format}: {len(data.dialogues)} conversations, {questions} questions; {len(parts)} data sets")
-    by_rule = measuring.all(parts, model=None)
+    by_rule = asyncio.run(_Measuring(kept, schemas, settings, setting, arguments, model=None).all(parts))
     report: dict[str, Any] = {
         "data": arguments.data.name,
         "format": data.format,
@@ -117,11 +117,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "by_variant": {each.name: by_rule[each.name] for each in parts if each.kind != "data"},
     }
     if arguments.endpoint is not None:
-        asked = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=arguments.concurrency)
+        asked = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, concurrency=arguments.concurrency)
         report |= {"model": asked.llm.model, "estimate": estimated([*by_rule.values()], asked)}
         _say(report["estimate"]["text"])
         if arguments.yes:
-            by_model = measuring.all(parts, model=asked)
+            by_model = asyncio.run(_Measuring(kept, schemas, settings, setting, arguments, model=asked).all(parts))
             report["with_model"] = by_model[parts[0].name]
             report["with_model_by_variant"] = {each.name: by_model[each.name] for each in parts if each.kind != "data"}
         else:
@@ -148,7 +148,7 @@ def estimated(figures: Sequence[Mapping[str, Any]], settings: Settings) -> dict[
         completion_tokens=sum(one[part]["completion_tokens"] for one in each_method for part in ("ingestion", "query")),
     )
     calls = sum(one["ingestion"]["model_calls"] for one in each_method) + round(sum(answered))
-    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    prices = PriceTable.load(settings.llm.price_table)
     cost = round(prices.cost(settings.llm.model, usage), 4) if prices else None
     shown = "cost unknown: set VARVE_LLM__PRICE_TABLE" if cost is None else f"cost about {cost}"
     return {
@@ -161,59 +161,64 @@ def estimated(figures: Sequence[Mapping[str, Any]], settings: Settings) -> dict[
 
 
 class _Measuring:
-    """Measures methods, and keeps the figures."""
+    """Measures methods, with a model or without, and keeps the figures.
+
+    Without a model, methods are measured one after the other, so that their times can be compared.
+    """
 
     def __init__(
-        self, kept: "_Kept", schemas: Mapping[str, MemorySchema], settings: Settings, setting: Mapping[str, Any], given: argparse.Namespace
+        self,
+        kept: "_Kept",
+        schemas: Mapping[str, MemorySchema],
+        settings: Settings,
+        setting: Mapping[str, Any],
+        given: argparse.Namespace,
+        *,
+        model: Settings | None,
     ) -> None:
         self._kept = kept
         self._schemas = schemas
         self._settings = settings
         self._setting = setting
         self._given = given
-        self._replies: KeptReplies | None = None
+        self._model = model
+        self._replies = None if model is None else KeptReplies(given.replies)
         self._calls = asyncio.Semaphore(given.concurrency)
+        self._at_once = asyncio.Semaphore(1 if model is None else _METHODS_AT_ONCE)
 
-    def all(self, parts: Sequence[_Part], *, model: Settings | None) -> dict[str, dict[str, Any]]:
-        """The figures of each method by data set, with a model or without.
+    async def all(self, parts: Sequence[_Part]) -> dict[str, dict[str, Any]]:
+        """The figures of each method by data set."""
+        return {part.name: dict(await asyncio.gather(*(self._one(part, name) for name in self._schemas))) for part in parts}
 
-        Without a model, methods are measured one after the other, so that their times can be compared.
-        """
-        return asyncio.run(self._all(parts, model))
-
-    async def _all(self, parts: Sequence[_Part], model: Settings | None) -> dict[str, dict[str, Any]]:
-        self._replies = None if model is None else KeptReplies(self._given.replies)
-        self._calls = asyncio.Semaphore(self._given.concurrency)
-        at_once = asyncio.Semaphore(1 if model is None else _METHODS_AT_ONCE)
-        return {part.name: dict(await asyncio.gather(*(self._one(part, name, model, at_once) for name in self._schemas))) for part in parts}
-
-    async def _one(self, part: _Part, name: str, model: Settings | None, at_once: asyncio.Semaphore) -> tuple[str, dict[str, Any]]:
-        schema = self._schemas[name]
+    async def _one(self, part: _Part, name: str) -> tuple[str, dict[str, Any]]:
+        schema, model = self._schemas[name], self._model
         about = {**self._setting, "part": part.name, "model": None if model is None else [model.llm.base_url, model.llm.model]}
         content = orjson.dumps([_code_digest(), to_json(schema), about], option=orjson.OPT_SORT_KEYS)
         key = hashlib.sha256(content).hexdigest()
         if key in self._kept.found:
             return name, self._kept.found[key]
-        async with at_once:
+        async with self._at_once:
             _say(f"measuring {name}{'' if part.kind == 'data' else f', {part.name}'}{'' if model is None else f' with {model.llm.model}'}")
-            figures = await self._measured(schema, part.dialogues, model)
+            figures = await self._measured(schema, part.dialogues)
         if figures["query"]["unanswered"]:
             _say(f"{name}: the model did not answer {figures['query']['unanswered']} questions; run again to ask them")
         else:
             self._kept.add(key, figures)
         return name, figures
 
-    async def _measured(self, schema: MemorySchema, dialogues: Sequence[Dialogue], model: Settings | None) -> dict[str, Any]:
-        aged = None if self._given.aged_days < 0 else self._given.aged_days
-        models = None if model is None or self._replies is None else self._models(model, self._replies)
+    async def _measured(self, schema: MemorySchema, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
+        aged, models = None if self._given.aged_days < 0 else self._given.aged_days, self._models()
+        settings = self._model or self._settings
         try:
-            return await measured(schema, dialogues, model or self._settings, budget=self._given.budget, aged_days=aged, models=models)
+            return await measured(schema, dialogues, settings, budget=self._given.budget, aged_days=aged, models=models)
         finally:
             if models is not None:
                 await models.close()
 
-    def _models(self, settings: Settings, kept: KeptReplies) -> Models:
-        longest, turn = self._given.max_tokens, self._calls
+    def _models(self) -> Models | None:
+        settings, kept, turn, longest = self._model, self._replies, self._calls, self._given.max_tokens
+        if settings is None or kept is None:
+            return None
         return Models(
             ingesting=KeptLLM(settings, kept=kept, purpose="ingestion", turn=turn),
             answering=Model(settings, kept=kept, purpose="qa", max_tokens=longest, turn=turn),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from evaluation.intervals import mean_with_interval
+from evaluation.markdown import table
 
 _MEBIBYTE: Final = 2**20
 
@@ -58,7 +59,7 @@ def _tables(report: Mapping[str, Any], figures: Mapping[str, Any], *, is_estimat
 def _quality_table(methods: Sequence[tuple[str, Any]], measures: Sequence[tuple[str, str]]) -> Iterator[str]:
     categories = sorted({name for _, each in methods for name in each["categories"]})
     first, first_shown = measures[0]
-    yield from _table(
+    yield from table(
         ["method", *(shown for _, shown in measures), *(f"{first_shown} {each}" for each in categories)],
         [
             [
@@ -72,7 +73,7 @@ def _quality_table(methods: Sequence[tuple[str, Any]], measures: Sequence[tuple[
 
 
 def _cost_table(methods: Sequence[tuple[str, Any]], *, budget: int) -> Iterator[str]:
-    yield from _table(
+    yield from table(
         [
             "method",
             "memories",
@@ -115,7 +116,7 @@ def _history_table(methods: Sequence[tuple[str, Any]]) -> Iterator[str]:
     for name, each in methods:
         tokens = {one["messages_before"]: one["tokens_per_message"] for one in each["history"]}
         rows.append([name, *(f"{tokens[part]:.0f}" if part in tokens else "" for part in parts)])
-    yield from _table(["method", *map(str, parts)], rows)
+    yield from table(["method", *map(str, parts)], rows)
 
 
 def _equal_tokens(figures: Mapping[str, Any]) -> list[str]:
@@ -127,14 +128,14 @@ def _equal_tokens(figures: Mapping[str, Any]) -> list[str]:
         apart = mean_with_interval([own - best for own, best in zip(shares[name], shares[order[0]], strict=True)])
         low, high = apart.interval
         rows.append([name, f"{sum(shares[name]) / len(shares[name]):.3f}", f"{apart.value:+.3f}", f"{low:+.3f} to {high:+.3f}"])
-    return _table(["method", "evidence", "difference", "95 % interval"], rows)
+    return table(["method", "evidence", "difference", "95 % interval"], rows)
 
 
 def _variants(report: Mapping[str, Any], by_variant: Mapping[str, Any]) -> Iterator[str]:
     whole = report.get("with_model", report["methods"])
     measure, shown = _measures(whole)[0]
     columns = {"100 %": whole, **by_variant}
-    yield from _table(
+    yield from table(
         ["method", *(f"{shown} {name}" for name in columns)],
         [[name, *(f"{_value(each[name]['overall'], measure):.3f}" for each in columns.values())] for name in whole],
     )
@@ -153,11 +154,3 @@ def _value(summary: Mapping[str, Any], measure: str) -> float:
 
 def _shown(value: float | None, decimals: int, *, factor: float = 1) -> str:
     return "" if value is None else f"{value * factor:.{decimals}f}"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [_row(header), _row(["---"] * len(header)), *map(_row, rows)]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

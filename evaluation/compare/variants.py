@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 from evaluation.errors import DataSetError
 from evaluation.longmemeval.dataset import Question
-from evaluation.windows import session_windows
-from memory.records import Message, Window
+from evaluation.windows import windows_of
+from memory.records import Message
 
 SCALES: Final = (50, 150, 200)
 """Lengths of the history in percent; the data set itself has 100."""
@@ -110,9 +110,4 @@ def _redated(session: _Session, start: datetime) -> _Session:
 
 
 def _with_sessions(question: Question, sessions: Sequence[_Session]) -> Question:
-    windows: list[Window] = []
-    offset = 0
-    for session in sessions:
-        windows += session_windows(session, first_offset=offset)
-        offset += len(session)
-    return replace(question, windows=tuple(windows), sessions=len(sessions))
+    return replace(question, windows=tuple(windows_of(sessions)), sessions=len(sessions))

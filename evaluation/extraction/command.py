@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
+from evaluation.data_files import read_entries
 from evaluation.extraction.asking import Extracted, extracted
 from evaluation.extraction.parts import answer_tokens, memories_from, variants_of
-from evaluation.locomo import TENANT, read_locomo, read_samples
+from evaluation.locomo import TENANT, read_locomo
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, Question, empty_store, questions_of
 from evaluation.recall.measures import Outcome, messages_by_score, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import last_moment, memories_of
@@ -65,8 +66,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
-    samples = list(zip(read_samples(arguments.data), read_locomo(arguments.data), strict=True))[: arguments.conversations]
-    settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
+    samples = list(zip(read_entries(arguments.data), read_locomo(arguments.data), strict=True))[: arguments.conversations]
+    settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, concurrency=1)
     schema = scenario(arguments.schema)
     schema = replace(schema, detail=arguments.detail or schema.detail)
     llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")

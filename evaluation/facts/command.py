@@ -42,9 +42,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     items = read_items(arguments.data)
     settings, llm = Settings(), None
     if arguments.model is not None:
-        settings = endpoint_settings(
-            settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=arguments.concurrency
-        )
+        settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, concurrency=arguments.concurrency)
         llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)

@@ -6,7 +6,6 @@ parentheses may occur in the text, but need not.
 
 from collections import Counter
 from datetime import datetime
-from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,9 +13,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from evaluation.errors import DataSetError
-from memory.ids import window_id
+from evaluation.windows import windows_of
 from memory.records import Message, Window
 from memory.schema import MemorySchema, scenario, scenario_names
+from memory.validation_problems import problems_of
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Patterns = tuple[Text, ...]
@@ -109,22 +109,7 @@ class Item(_Part):
                     event_time=each.event_time,
                 )
             )
-        offsets = accumulate((len(messages) for messages in sessions.values()), initial=0)
-        return [
-            Window(
-                id=window_id(TENANT, f"{self.user}/{self.id}/{session}", 0),
-                tenant=TENANT,
-                user=self.user,
-                session=session,
-                sequence=0,
-                messages=messages,
-                closed_by="flush",
-                source_partition=0,
-                first_offset=offset,
-                last_offset=offset + len(messages) - 1,
-            )
-            for offset, (session, messages) in zip(offsets, sessions.items(), strict=False)
-        ]
+        return [*windows_of(sessions.values())]
 
 
 def read_items(path: Path) -> list[Item]:
@@ -156,9 +141,7 @@ def _item(place: str, line: bytes) -> Item:
     except orjson.JSONDecodeError as error:
         raise DataSetError(f"{place}: not JSON: {error}") from error
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        raise DataSetError(f"{place}: {field}: {problem['msg']}") from error
+        raise DataSetError(f"{place}: {problems_of(error)}") from error
     if item.schema_name not in scenario_names():
         raise DataSetError(f"{place}: schema: no schema {item.schema_name!r} ships; the names are {', '.join(scenario_names())}")
     _check_names(place, item)

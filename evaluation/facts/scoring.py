@@ -9,6 +9,7 @@ from unicodedata import normalize
 from pydantic import JsonValue
 
 from evaluation.facts.items import Item, ProfileFact, TypedEvents
+from evaluation.markdown import table
 from memory.texts.words import FUNCTION_WORDS
 
 GOALS: Final = {"true": 0.98, "found": 0.85, "in_events": 0.99}
@@ -260,19 +261,16 @@ def _said(item: Item) -> str:
 
 
 def _markdown(total: Mapping[str, Count], kinds: Mapping[str, Mapping[str, Count]], failures: Iterable[Mapping[str, str]]) -> Iterable[str]:
-    yield "| measure | share | right | of | goal |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for name, meaning in MEASURES.items():
         count = total[name]
         share = "-" if count.share is None else f"{100 * count.share:.1f} %"
         goal = f"{100 * GOALS[name]:.0f} %" if name in GOALS else "-"
-        yield f"| {meaning} | {share} | {count.right} | {count.of} | {goal} |"
+        rows.append((meaning, share, str(count.right), str(count.of), goal))
+    yield from table(("measure", "share", "right", "of", "goal"), rows)
     yield ""
-    yield f"| kind | {' | '.join(MEASURES)} |"
-    yield "|---" * (len(MEASURES) + 1) + "|"
-    for kind, counts in kinds.items():
-        cells = (f"{each.right}/{each.of}" if each.of else "" for each in counts.values())
-        yield f"| {kind} | {' | '.join(cells)} |"
+    by_kind = ((kind, *(f"{each.right}/{each.of}" if each.of else "" for each in counts.values())) for kind, counts in kinds.items())
+    yield from table(("kind", *MEASURES), by_kind)
     yield ""
     for each in failures:
         yield f"- {each['id']}: {each['problem']} ({each['said']!r})"

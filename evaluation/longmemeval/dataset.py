@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
+from evaluation.data_files import read_entries
+from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
-from evaluation.windows import session_windows
+from evaluation.windows import windows_of
 from memory.records import Message, Window
-from varve.errors import ConversationError
 
 _DATE: Final = re.compile(r"(\d{4}/\d{2}/\d{2}) \(\w{3}\) (\d{2}:\d{2})")
 _ABSTENTION: Final = "_abs"
@@ -42,31 +41,20 @@ def read_longmemeval(path: Path) -> Iterator[Question]:
     """Reads the questions one after the other. The history of each belongs to its own user.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form; says where.
+        DataSetError: If the file cannot be read or has another form; says where.
     """
-    try:
-        entries = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise ConversationError(f"{path} cannot be read: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
-        raise ConversationError(f"{path} is not JSON: {error}") from error
-    for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+    for index, entry in enumerate(read_entries(path)):
         try:
             yield _question(entry)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ConversationError(f"{path}, question {index}: not in LongMemEval's form: {type(error).__name__} at {error}") from error
+            raise DataSetError(f"{path}, question {index}: not in LongMemEval's form: {type(error).__name__} at {error}") from error
 
 
 def _question(entry: Any) -> Question:
     question_id = str(entry["question_id"])
     names = list(map(str, entry["haystack_session_ids"]))
     histories = zip(entry["haystack_sessions"], entry["haystack_dates"], strict=True)
-    windows: list[Window] = []
-    offset = 0
-    for number, (turns, date) in enumerate(histories):
-        messages = _messages(turns, user=question_id, session=str(number), at=_time(date))
-        windows += session_windows(messages, first_offset=offset) if messages else ()
-        offset += len(messages)
+    sessions = [_messages(turns, user=question_id, session=str(number), at=_time(date)) for number, (turns, date) in enumerate(histories)]
     # The id says whether a history contains the answer: sessions are listed even if they only seem to contain it.
     wanted = set() if question_id.endswith(_ABSTENTION) else set(map(str, entry["answer_session_ids"]))
     answer_sessions = frozenset(str(number) for number, name in enumerate(names) if name in wanted)
@@ -75,7 +63,7 @@ def _question(entry: Any) -> Question:
         kind=str(entry["question_type"]),
         text=str(entry["question"]),
         asked_at=_time(entry["question_date"]),
-        windows=tuple(windows),
+        windows=tuple(windows_of(sessions)),
         sessions=len(names),
         answer=str(entry.get("answer", "")),
         answer_sessions=answer_sessions,

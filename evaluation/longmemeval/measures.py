@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import log2
 from typing import Any, Final
 
-from evaluation.intervals import means_with_intervals
+from evaluation.intervals import named_means
 
 CUTS: Final = (5, 10)
 
@@ -48,9 +48,7 @@ def means(outcomes: Sequence[Mapping[int, SessionOutcome]]) -> dict[str, Any]:
     report: dict[str, Any] = {"questions": len(outcomes)}
     for cut in CUTS if outcomes else ():
         fields = [asdict(each[cut]) for each in outcomes]
-        for name, mean in zip(fields[0], means_with_intervals([list(each.values()) for each in fields]), strict=True):
-            report[f"{name}_at_{cut}"] = mean.value
-            report[f"{name}_at_{cut}_interval"] = mean.interval
+        report |= named_means([f"{name}_at_{cut}" for name in fields[0]], [list(each.values()) for each in fields])
     return report
 
 

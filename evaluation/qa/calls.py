@@ -1,11 +1,12 @@
 """A model that answers or judges."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, Spent
 from evaluation.locomo import TENANT
+from memory.texts.text import estimate_tokens
 from models.llm.port import ChatMessage, LLMRequest
 from runtime.settings import Settings
 
@@ -74,3 +75,8 @@ class Model:
     async def close(self) -> None:
         """Frees the connections."""
         await self._llm.close()
+
+
+def tokens_of(prompt: Iterable[ChatMessage]) -> int:
+    """Estimated tokens of a prompt."""
+    return sum(estimate_tokens(each.content) for each in prompt)

@@ -18,15 +18,14 @@ from typing import Any, Final
 
 from evaluation.cached_llm import KeptReplies, endpoint_settings
 from evaluation.intervals import mean_with_interval
-from evaluation.qa.calls import Model
+from evaluation.qa.calls import Model, tokens_of
 from evaluation.qa.measures import bleu_1, part_f1, token_f1
 from evaluation.qa.prompts import Label, answer_prompt, judge_prompt, judgement
 from evaluation.qa.questions import Asked, Prepared, prepared_questions
 from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA
-from memory.texts.text import estimate_tokens
 from models.errors import ModelError
-from models.llm.port import ChatMessage, LLMUsage
+from models.llm.port import LLMUsage
 from models.llm.usage import PriceTable
 from runtime.file_digest import file_sha256
 from runtime.settings import Settings
@@ -78,9 +77,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
-    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    prices = PriceTable.load(settings.llm.price_table)
     kept = KeptReplies(arguments.replies)
-    answering = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=arguments.concurrency)
+    answering = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, concurrency=arguments.concurrency)
     judging = endpoint_settings(
         answering,
         url=arguments.judge,
@@ -127,8 +126,8 @@ def estimated(prepared: Sequence[Prepared], prices: PriceTable, *, models: tuple
         prices: Empty: the cost is not known.
         models: That answers, and that judges.
     """
-    asking = sum(_tokens_of(answer_prompt(each.asked, each.context.text)) for each in prepared)
-    judging = sum(_tokens_of(judge_prompt(each.asked, each.asked.answer)) + _ANSWER_TOKENS for each in prepared)
+    asking = sum(tokens_of(answer_prompt(each.asked.text, each.asked.asked_at, each.context.text)) for each in prepared)
+    judging = sum(tokens_of(judge_prompt(each.asked, each.asked.answer)) + _ANSWER_TOKENS for each in prepared)
     usages = (
         LLMUsage(prompt_tokens=asking, completion_tokens=_ANSWER_TOKENS * len(prepared)),
         LLMUsage(prompt_tokens=judging, completion_tokens=_LABEL_TOKENS * len(prepared)),
@@ -165,7 +164,7 @@ class Examination:
     async def _one(self, prepared: Prepared, number: int) -> Judged:
         answer, label = None, None
         try:
-            answer = await self._answers.ask(answer_prompt(prepared.asked, prepared.context.text))
+            answer = await self._answers.ask(answer_prompt(prepared.asked.text, prepared.asked.asked_at, prepared.context.text))
             label = await judgement(self._judge, prepared.asked, answer)
         except ModelError as error:
             print(f"{prepared.asked.id}: {error}", file=sys.stderr)
@@ -220,7 +219,3 @@ def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
 def _f1(judged: Judged) -> float:
     measure = part_f1 if judged.asked.kind == _SEVERAL_FACTS else token_f1
     return measure(judged.answer or "", judged.asked.answer)
-
-
-def _tokens_of(messages: Sequence[ChatMessage]) -> int:
-    return sum(estimate_tokens(each.content) for each in messages)

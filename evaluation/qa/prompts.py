@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from evaluation.qa.calls import Model
@@ -60,17 +61,18 @@ LABEL_SCHEMA: Final[Mapping[str, Any]] = {
 _LABEL: Final = re.compile(r"\b(correct|wrong|incorrect)\b", re.IGNORECASE)
 
 
-def answer_prompt(asked: Asked, context: str) -> tuple[ChatMessage, ...]:
+def answer_prompt(question: str, asked_at: datetime | None, context: str) -> tuple[ChatMessage, ...]:
     """The prompt for an answer.
 
     Args:
-        asked: The question.
+        question: The question.
+        asked_at: Its time. None: the data set does not say.
         context: The packed context; empty if the memory has nothing relevant.
     """
-    on = "" if asked.asked_at is None else f" (asked on {asked.asked_at:%A %Y-%m-%d})"
+    on = "" if asked_at is None else f" (asked on {asked_at:%A %Y-%m-%d})"
     return (
         ChatMessage("system", _ANSWER),
-        ChatMessage("user", f"{context or 'The memory has no notes.'}\n\nQuestion{on}: {asked.text}\nAnswer:"),
+        ChatMessage("user", f"{context or 'The memory has no notes.'}\n\nQuestion{on}: {question}\nAnswer:"),
     )
 
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-import orjson
-
+from evaluation.data_files import format_of
+from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
 from evaluation.longmemeval.dataset import read_longmemeval
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, empty_store, filled_store
@@ -21,7 +21,6 @@ from retrieval.request import RecallRequest
 from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, MemoryStore, TenantScope
-from varve.errors import ConversationError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +60,16 @@ async def prepared_questions(
         expand: Makes recalls those of ``mode=expand``; None: nothing is expanded.
 
     Raises:
-        ConversationError: If the file cannot be read, or has neither form.
+        DataSetError: If the file cannot be read, or has neither form.
+        ConversationError: If it lacks a field of LoCoMo's form.
     """
-    return await (_longmemeval if _is_longmemeval(path) else _locomo)(path, settings, tokens, limit, expand)
+    match format_of(path):
+        case "LoCoMo":
+            return await _locomo(path, settings, tokens, limit, expand)
+        case "LongMemEval":
+            return await _longmemeval(path, settings, tokens, limit, expand)
+        case other:
+            raise DataSetError(f"{path} is {other}, and its questions have no short answers: give LoCoMo or LongMemEval")
 
 
 async def _locomo(path: Path, settings: Settings, tokens: int, limit: int | None, expand: Expander | None) -> list[Prepared]:
@@ -131,17 +137,3 @@ class _Memory:
             limit=hits_for(self._tokens),
         )
         return self._pipeline.pack(request, await self._pipeline.recall(request), tokens=self._tokens)
-
-
-def _is_longmemeval(path: Path) -> bool:
-    """Which of the two forms a file has, by its first entry."""
-    try:
-        entries = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise ConversationError(f"{path} cannot be read: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
-        raise ConversationError(f"{path} is not JSON: {error}") from error
-    first = entries[0] if isinstance(entries, list) and entries else entries
-    if not isinstance(first, dict) or not first.keys() & {"qa", "question_id"}:
-        raise ConversationError(f"{path} is neither LoCoMo (entries with qa) nor LongMemEval (entries with question_id)")
-    return "question_id" in first

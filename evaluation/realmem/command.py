@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.extraction.asking import extracted
+from evaluation.markdown import table
 from evaluation.qa.calls import Model
 from evaluation.realmem.coverage import Coverage, coverage_of, coverage_report
 from evaluation.realmem.dataset import User, read_user, user_files
@@ -72,7 +73,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     judge = _judge(arguments, settings, kept)
     llm = None
     if arguments.model is not None:
-        settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
+        settings = endpoint_settings(settings, url=arguments.endpoint, model=arguments.model, concurrency=1)
         llm = KeptLLM(settings, kept=kept, purpose="extraction")
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
@@ -117,7 +118,7 @@ def _judge(arguments: argparse.Namespace, settings: Settings, kept: KeptReplies)
     if arguments.judge_model is None:
         return None
     url = arguments.judge or arguments.endpoint
-    judging = endpoint_settings(settings, url=url, model=arguments.judge_model, api_key=None, concurrency=arguments.concurrency)
+    judging = endpoint_settings(settings, url=url, model=arguments.judge_model, concurrency=arguments.concurrency)
     return Model(judging, kept=kept, purpose="judge", max_tokens=_JUDGEMENT_TOKENS)
 
 
@@ -175,29 +176,31 @@ def _markdown(report: Mapping[str, Any]) -> Iterator[str]:
     queries, with_messages = report["overall"]["queries"], report["overall"]["messages"]["queries"]
     yield f"{queries} queries, {with_messages} of them with known source messages; extractor {report['extractor']}"
     yield ""
-    yield f"| ranking | {' | '.join(f'{kind} {name}' for kind, name in _COLUMNS)} |"
-    yield "|---" * (len(_COLUMNS) + 1) + "|"
-    for way, figures in report["ways"].items():
-        yield f"| {way} | {' | '.join(_cell(figures, *each) for each in _COLUMNS)} |"
+    yield from table(
+        ("ranking", *(f"{kind} {name}" for kind, name in _COLUMNS)),
+        ((way, *(_cell(figures, *each) for each in _COLUMNS)) for way, figures in report["ways"].items()),
+    )
     yield ""
-    yield f"| group | queries | {' | '.join(f'messages recall_at_10, {each}' for each in WAYS)} | sessions recall_at_10, {WAYS[0]} |"
-    yield "|---" * (len(WAYS) + 3) + "|"
-    for kind in ("categories", "session_types", "users"):
-        for name, by_way in report[kind].items():
-            cells = [_cell(by_way[way], "messages", "recall_at_10") for way in WAYS]
-            of_sessions = _cell(by_way[WAYS[0]], "sessions", "recall_at_10")
-            yield f"| {name} | {by_way[WAYS[0]]['queries']} | {' | '.join(cells)} | {of_sessions} |"
+    groups = [each for kind in ("categories", "session_types", "users") for each in report[kind].items()]
+    yield from table(
+        ("group", "queries", *(f"messages recall_at_10, {each}" for each in WAYS), f"sessions recall_at_10, {WAYS[0]}"),
+        (
+            (
+                name,
+                str(by_way[WAYS[0]]["queries"]),
+                *(_cell(by_way[way], "messages", "recall_at_10") for way in WAYS),
+                _cell(by_way[WAYS[0]], "sessions", "recall_at_10"),
+            )
+            for name, by_way in groups
+        ),
+    )
     yield ""
-    coverage = report["coverage"]
-    yield "| gold memories | covered | stored items | unsupported |"
-    yield "|---|---|---|---|"
-    yield f"| {coverage['gold']} | {coverage['covered_share']} | {coverage['items']} | {coverage['unsupported_share']} |"
+    words = [str(report["coverage"][each]) for each in ("gold", "covered_share", "items", "unsupported_share")]
+    yield from table(("gold memories", "covered", "stored items", "unsupported"), [words])
     if "judged" in report:
-        by_model = report["judged"]
         yield ""
-        yield f"| gold memories | covered, judged by {report['judge']} | stored items | false |"
-        yield "|---|---|---|---|"
-        yield f"| {by_model['gold']} | {by_model['covered_share']} | {by_model['items']} | {by_model['false_share']} |"
+        verdicts = [str(report["judged"][each]) for each in ("gold", "covered_share", "items", "false_share")]
+        yield from table(("gold memories", f"covered, judged by {report['judge']}", "stored items", "false"), [verdicts])
 
 
 def _cell(figures: Mapping[str, Any], kind: str, name: str) -> str:

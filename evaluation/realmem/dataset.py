@@ -21,6 +21,7 @@ from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
 from evaluation.windows import session_windows
 from memory.records import Message, Window
+from memory.validation_problems import problems_of
 
 _FILES: Final = "*_dialogues_*.json"
 _DATE_LENGTH: Final = len("2025-12-15")
@@ -155,9 +156,7 @@ def read_user(path: Path) -> User:
     except OSError as error:
         raise DataSetError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise DataSetError(f"{path} is not in RealMem's form: {field}: {problem['msg']}") from error
+        raise DataSetError(f"{path} is not in RealMem's form: {problems_of(error)}") from error
     name = data.metadata.person_name
     try:
         return User(name, tuple(_sessions(name, data.dialogues)))
@@ -177,7 +176,7 @@ def _sessions(user: str, dialogues: Sequence[_Dialogue]) -> Iterator[Session]:
         gold = tuple(GoldMemory(each.content, each.type, _source(dialogue, each)) for each in dialogue.extracted_memory)
         queries = tuple(_queries(dialogue, start, sources))
         sources |= {(dialogue.session_uuid, each.content): each.message_id for each in gold}
-        windows = tuple(session_windows(messages, first_offset=offset)) if messages else ()
+        windows = tuple(session_windows(messages, first_offset=offset))
         yield Session(id=dialogue.session_uuid, windows=windows, queries=queries, gold=gold, is_redated=own_day < day)
         of_day += len(dialogue.dialogue_turns)
         offset += len(messages)

@@ -1,11 +1,11 @@
 """Measures of one query's rankings of messages and of sessions, with binary relevance."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log2
 from typing import Any, Final
 
-from evaluation.intervals import means_with_intervals
+from evaluation.intervals import named_means
 
 MEASURES: Final = ("recall_at_5", "recall_at_10", "hit_at_10", "ndcg_at_10")
 
@@ -53,16 +53,12 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     of_messages = [each.messages for each in outcomes if each.messages is not None]
     return {
         "queries": len(outcomes),
-        "messages": dict(_means(of_messages)),
-        "sessions": dict(_means([each.sessions for each in outcomes])),
+        "messages": _means(of_messages),
+        "sessions": _means([each.sessions for each in outcomes]),
     }
 
 
-def _means(qualities: Sequence[Quality]) -> Iterator[tuple[str, object]]:
-    yield "queries", len(qualities)
+def _means(qualities: Sequence[Quality]) -> dict[str, Any]:
     if not qualities:
-        return
-    table = [[getattr(each, name) for name in MEASURES] for each in qualities]
-    for name, mean in zip(MEASURES, means_with_intervals(table), strict=True):
-        yield name, mean.value
-        yield f"{name}_interval", mean.interval
+        return {"queries": 0}
+    return {"queries": len(qualities), **named_means(MEASURES, [[getattr(each, name) for name in MEASURES] for each in qualities])}

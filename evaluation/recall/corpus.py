@@ -3,8 +3,6 @@
 The pure parts of the stages make the memories, without Kafka: the offline extractor, the events stage, the operators of entities.
 """
 
-import asyncio
-import hashlib
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,19 +12,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluation.bench_recall import owner_process, wait_until_ready
-from evaluation.locomo import TENANT, read_locomo, read_samples
+from evaluation.data_files import read_entries
+from evaluation.errors import DataSetError
+from evaluation.locomo import TENANT, read_locomo
 from evaluation.recall.memories import last_moment, memories_of
 from memory.ids import event_id
 from memory.records import Memory, Window
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
+from runtime.file_digest import file_sha256
 from runtime.settings import Settings
 from stores.edge.client import EdgeStore
 from stores.index_writer import embed_memories
 from stores.port import MemoryStore, Point, TenantScope
 from stores.position import FeedPosition
-from varve.errors import ConversationError
 
 RAW_TENANT: Final = f"{TENANT}-raw-turns"
 UNANSWERABLE: Final = 5
@@ -86,10 +86,10 @@ async def filled_store(
         aged_days: See :func:`memories_of`.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        DataSetError: If the file cannot be read.
+        ConversationError: If it has another form.
     """
-    samples, windows = read_samples(path), read_locomo(path)
-    raw = await asyncio.to_thread(path.read_bytes)
+    samples, windows = read_entries(path), read_locomo(path)
     async with empty_store(settings) as (store, embedder):
         writer = MemoryWriter(store, embedder)
         conversations = []
@@ -109,7 +109,7 @@ async def filled_store(
                     stored_tokens=sum(count_tokens(each.content) for each in memories),
                 )
             )
-        yield Corpus(store=store, embedder=embedder, conversations=tuple(conversations), sha256=hashlib.sha256(raw).hexdigest())
+        yield Corpus(store=store, embedder=embedder, conversations=tuple(conversations), sha256=file_sha256(path))
 
 
 @asynccontextmanager
@@ -197,7 +197,7 @@ def questions_of(sample: Any, path: Path) -> list[Question]:
     """A conversation's questions that name their evidence.
 
     Raises:
-        ConversationError: If they have another form.
+        DataSetError: If they have another form.
     """
     try:
         return [
@@ -206,4 +206,4 @@ def questions_of(sample: Any, path: Path) -> list[Question]:
             if each.get("evidence")
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConversationError(f"{path} is not in LoCoMo's form: {type(error).__name__} at {error} in its questions") from error
+        raise DataSetError(f"{path} is not in LoCoMo's form: {type(error).__name__} at {error} in its questions") from error

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluation.cached_llm import KeptReplies, endpoint_settings
-from evaluation.qa.calls import Model
-from memory.texts.text import estimate_tokens
+from evaluation.qa.calls import Model, tokens_of
 from models.errors import ModelError
 from retrieval.errors import RecallModelError
 from retrieval.query.expansion import PURPOSE, parse_sentences, prompt_of
@@ -30,7 +29,7 @@ class Expander:
     """
 
     def __init__(self, settings: Settings, *, url: str, model: str | None, replies: Path, concurrency: int) -> None:
-        self._endpoint = endpoint_settings(settings, url=url, model=model, api_key=None, concurrency=concurrency)
+        self._endpoint = endpoint_settings(settings, url=url, model=model, concurrency=concurrency)
         self._max_tokens = settings.expansion.max_completion_tokens
         self._replies = replies
 
@@ -50,7 +49,7 @@ class Expander:
                 return ()
 
         texts = list(dict.fromkeys(questions))
-        prompts = sum(estimate_tokens(message.content) for each in texts for message in prompt_of(each))
+        prompts = sum(tokens_of(prompt_of(each)) for each in texts)
         print(f"{len(texts)} questions to expand, about {prompts:,} + {_ANSWER_TOKENS * len(texts):,} tokens", file=sys.stderr)
         try:
             return dict(zip(texts, await asyncio.gather(*map(expanded, texts)), strict=True))

@@ -15,7 +15,7 @@ The speakers ``user`` and ``assistant`` are roles without a name.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Final
 
 from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
-from evaluation.windows import session_windows
+from evaluation.windows import windows_of
 from memory.records import Message, Window
 
 FOLDER: Final = Path(__file__).with_name("invented")
@@ -85,17 +85,10 @@ def invented_memory(kind: str, folder: Path = FOLDER) -> InventedMemory:
     last = max(messages[-1].event_time for _, messages in sessions)
     return InventedMemory(
         kind=kind,
-        windows=tuple(_windows([messages for _, messages in sessions])),
+        windows=tuple(windows_of(messages for _, messages in sessions)),
         questions=tuple(questions),
         asked_at=last + _ASKED_AFTER,
     )
-
-
-def _windows(sessions: Sequence[list[Message]]) -> Iterator[Window]:
-    offset = 0
-    for messages in sessions:
-        yield from session_windows(messages, first_offset=offset)
-        offset += len(messages)
 
 
 def _read(kind: str, path: Path, lines: Sequence[str]) -> list[_Conversation]:

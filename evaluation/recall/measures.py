@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.intervals import means_with_intervals
+from evaluation.intervals import named_means
 from memory.records import Memory
 
 CUT: Final = 10
@@ -74,11 +74,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
     """Means, with their intervals (``mrr_interval``)."""
     if not outcomes:
         return {"questions": 0}
-    report: dict[str, object] = {"questions": len(outcomes)}
-    for name, mean in zip(_NAMES, means_with_intervals(_table(outcomes)), strict=True):
-        report[name] = mean.value
-        report[f"{name}_interval"] = mean.interval
-    return report
+    return {"questions": len(outcomes), **named_means(_NAMES, _table(outcomes))}
 
 
 def differences(outcomes: Sequence[Outcome], others: Sequence[Outcome]) -> dict[str, float]:

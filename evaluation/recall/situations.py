@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from evaluation.data_files import read_json
+from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import MemoryWriter, empty_store
 from evaluation.recall.memories import SCHEMA, memories_of
 from evaluation.recall.small_memories import INVENTED
-from evaluation.windows import session_windows
+from evaluation.windows import windows_of
 from memory.ids import event_id
 from memory.records import Memory, Message
 from memory.schema import scenario
 from memory.texts.terms import terms_of
+from memory.validation_problems import problems_of
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
 from retrieval.query.first_person import names_in
@@ -72,6 +75,9 @@ class Situation(BaseModel):
     questions: tuple[AskedQuestion, ...] = Field(min_length=1)
 
 
+_SITUATIONS: Final = TypeAdapter(list[Situation])
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """How one question was answered."""
@@ -103,8 +109,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_situations(path: Path) -> list[Situation]:
-    """The situations of a file."""
-    return [Situation.model_validate(each) for each in orjson.loads(path.read_bytes())]
+    """The situations of a file.
+
+    Raises:
+        DataSetError: If the file cannot be read or has another form. The text names the field.
+    """
+    try:
+        return _SITUATIONS.validate_python(read_json(path))
+    except ValidationError as error:
+        raise DataSetError(f"{path} is not in the form of {SITUATIONS.name}: {problems_of(error)}") from error
 
 
 def report(results: Sequence[Result]) -> dict[str, Any]:
@@ -211,8 +224,7 @@ async def situation_memories(situation: Situation, user: str, embedder: Embedder
                 event_time=moment(turn.day, place),
             )
         )
-    windows = [each for place, said in enumerate(sessions.values()) for each in session_windows(said, first_offset=100 * place)]
-    return await memories_of(windows, embedder)
+    return await memories_of([*windows_of(sessions.values())], embedder)
 
 
 def _notes(situation: Situation, user: str) -> Iterator[Memory]:
@@ -253,7 +265,7 @@ async def other_statements(embedder: Embedder) -> list[Memory]:
         )
         for place, text in enumerate(texts)
     ]
-    memories = await memories_of(list(session_windows(messages, first_offset=0)), embedder)
+    memories = await memories_of([*windows_of([messages])], embedder)
     return [each for each in memories if each.kind == "event"]
 
 

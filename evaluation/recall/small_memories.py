@@ -15,10 +15,11 @@ from typing import Any, Final, Literal, Protocol
 
 import orjson
 
-from evaluation.locomo import TENANT, read_locomo, read_samples
+from evaluation.data_files import read_entries
+from evaluation.locomo import TENANT, read_locomo
 from evaluation.recall.corpus import UNANSWERABLE, questions_of
 from evaluation.recall.memories import last_moment, memories_of
-from evaluation.windows import session_windows
+from evaluation.windows import windows_of
 from memory.ids import event_id
 from memory.records import Memory, Message
 from models.embedding.port import Embedder
@@ -127,7 +128,7 @@ async def _memories_of_person(person: _Person, kept: set[int], user: str, embedd
         )
         for place, text, moment in texts
     ]
-    memories = await memories_of(list(session_windows(messages, first_offset=0)), embedder)
+    memories = await memories_of([*windows_of([messages])], embedder)
     return [each for each in memories if each.kind == "event"]
 
 
@@ -158,7 +159,7 @@ async def pieces_of_locomo(path: Path, writer: Writer, embedder: Embedder) -> As
         embedder: Embedder of the offline extractor.
     """
     chance = random.Random(path.name)
-    for number, (sample, conversation) in enumerate(zip(read_samples(path), read_locomo(path), strict=True)):
+    for number, (sample, conversation) in enumerate(zip(read_entries(path), read_locomo(path), strict=True)):
         windows = [each.window for each in conversation]
         events = [each for each in await memories_of(windows, embedder) if each.kind == "event"]
         now = last_moment(windows)

@@ -14,11 +14,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, get_args
 
+from evaluation.data_files import format_of
 from evaluation.intervals import mean_with_interval
 from evaluation.locomo import TENANT
+from evaluation.markdown import table
 from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store, raw_turns
 from evaluation.recall.memories import SCHEMA, memories_of
-from evaluation.sift.histories import SessionQuery, UserHistory, format_of, read_histories
+from evaluation.sift.histories import SessionQuery, UserHistory, read_histories
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.pipeline import RecallPipeline
@@ -124,7 +126,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             print(f"{users} users, {queries} queries", end="\r", file=sys.stderr, flush=True)
     report = {
         "data": _hashes(arguments.data),
-        "format": format_of(arguments.data),
+        "format": format_of(arguments.data).lower(),
         "content": arguments.content,
         "schema": SCHEMA,
         "embedding": settings.embedding.model,
@@ -162,10 +164,11 @@ def _markdown(report: Mapping[str, Any]) -> Iterator[str]:
         f"{report['mean_history_tokens']} tokens of history on average; share of gold sessions kept, in percent"
     )
     yield ""
-    yield f"| filter | {' | '.join(f'{budget // 1000}k' for budget in BUDGETS)} |"
-    yield "|---" * (len(BUDGETS) + 1) + "|"
-    for name, by_budget in report["filters"].items():
-        shares = [f"{100 * figures['recall']:.1f}" for figures in by_budget.values()]
-        yield f"| {name} | {' | '.join(shares)} |"
     tokens = next(iter(report["filters"].values())).values()
-    yield f"| tokens kept | {' | '.join(str(figures['tokens']) for figures in tokens)} |"
+    yield from table(
+        ("filter", *(f"{budget // 1000}k" for budget in BUDGETS)),
+        (
+            *((name, *(f"{100 * each['recall']:.1f}" for each in by_budget.values())) for name, by_budget in report["filters"].items()),
+            ("tokens kept", *(str(each["tokens"]) for each in tokens)),
+        ),
+    )

@@ -4,21 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal
 
-import orjson
-
+from evaluation.data_files import format_of, read_entries
 from evaluation.errors import DataSetError
-from evaluation.locomo import read_locomo, read_samples
+from evaluation.locomo import read_locomo
 from evaluation.longmemeval.dataset import read_longmemeval
 from evaluation.realmem.dataset import User, read_user, user_files
 from evaluation.recall.corpus import UNANSWERABLE, questions_of
 from evaluation.recall.memories import last_moment
 from memory.records import Window
-
-DataFormat = Literal["locomo", "longmemeval", "realmem"]
-_FIELDS: Final[dict[DataFormat, str]] = {"locomo": "conversation", "longmemeval": "haystack_sessions", "realmem": "dialogues"}
-"""A field by which each format is recognised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,45 +42,26 @@ class UserHistory:
     queries: tuple[SessionQuery, ...]
 
 
-def format_of(path: Path) -> DataFormat:
-    """The format of a file, or of a folder of RealMem.
-
-    Raises:
-        DataSetError: If the file cannot be read or has none of the formats.
-    """
-    if path.is_dir():
-        return "realmem"
-    try:
-        data = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise DataSetError(f"{path} cannot be read: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
-        raise DataSetError(f"{path} is not JSON: {error}") from error
-    first = data[0] if isinstance(data, list) and data else data
-    found = [name for name, field in _FIELDS.items() if isinstance(first, dict) and field in first]
-    if not found:
-        raise DataSetError(f"{path} is in none of the formats: expected the field {' or '.join(_FIELDS.values())}")
-    return found[0]
-
-
 def read_histories(path: Path) -> Iterator[UserHistory]:
     """Reads the users of a file or folder one after the other. Queries without gold sessions are left out.
 
     Raises:
         DataSetError: If the data cannot be read or has another form.
-        ConversationError: As LoCoMo and LongMemEval raise it.
+        ConversationError: If they lack a field of LoCoMo's form.
     """
     match format_of(path):
-        case "locomo":
+        case "LoCoMo":
             yield from _locomo(path)
-        case "longmemeval":
+        case "LongMemEval":
             yield from _longmemeval(path)
-        case "realmem":
+        case "RealMem":
             yield from (_realmem(read_user(each)) for each in user_files(path))
+        case other:
+            raise DataSetError(f"{path} is {other}, whose gold sessions are unknown: give LoCoMo, LongMemEval or RealMem")
 
 
 def _locomo(path: Path) -> Iterator[UserHistory]:
-    for sample, conversation in zip(read_samples(path), read_locomo(path), strict=True):
+    for sample, conversation in zip(read_entries(path), read_locomo(path), strict=True):
         windows = tuple(each.window for each in conversation)
         session_of = {message.id: window.session for window in windows for message in window.messages}
         names = tuple(dict.fromkeys(each.session for each in windows))

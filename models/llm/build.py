@@ -59,7 +59,7 @@ def build_llm(
     from models.llm.gateway import LLMGateway
 
     clock = clock or SystemClock()
-    prices = PriceTable.load(llm.price_table) if llm.price_table else PriceTable()
+    prices = PriceTable.load(llm.price_table)
     if not prices and settings.budget.is_a_cost:
         raise ModelConfigurationError(
             "a budget as a cost (VARVE_BUDGET__SOFT_COST, __HARD_COST) needs a price table (VARVE_LLM__PRICE_TABLE)"

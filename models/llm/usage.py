@@ -33,12 +33,17 @@ class PriceTable:
         self._prices = prices or {}
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path | None) -> Self:
         """Reads ``{model: {prompt, cached, completion}}`` from a JSON file.
+
+        Args:
+            path: The file. None: an empty table.
 
         Raises:
             ModelConfigurationError: If the file cannot be read, or a price is wrong; says which.
         """
+        if path is None:
+            return cls()
         try:
             return cls(TypeAdapter(dict[str, Price]).validate_python(orjson.loads(path.read_bytes())))
         except OSError as error:

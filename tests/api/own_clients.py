@@ -8,11 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from runtime.settings import Settings
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
-from varve.supervisor.supervisor import Supervisor
+from varve.embedded.lifecycle import temporary_stack
 
 ROOT: Final = Path(__file__).parents[2]
 ENVIRONMENT: Final = os.environ.get("VARVE_TEST_COMPAT")
@@ -37,8 +33,7 @@ def client_session(script: Path, folder: Path, *, setting: str, path: str = "", 
 
 async def _session(script: Path, folder: Path, path: str, *, with_scheme: bool) -> dict[str, Any]:
     assert ENVIRONMENT is not None
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
-    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
+    async with temporary_stack(folder) as running:
         address = running.file.service_url + path
         process = await asyncio.create_subprocess_exec(
             str(Path(ENVIRONMENT) / "bin" / "python"),

@@ -30,10 +30,8 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from tests.streams.harness import until_true
 from varve.canary.run import CanaryMetrics
-from varve.embedded.lifecycle import running_stack
+from varve.embedded.lifecycle import temporary_stack
 from varve.embedded.ports import free_port
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
 from varve.service_client import service_client
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 from varve.supervisor.supervisor import Supervisor
@@ -77,7 +75,6 @@ def test_metrics_are_named_as_prometheus_wants(programs: Path) -> None:
 class Watched:
     """A stack that a Prometheus scrapes, and that somebody uses all the time."""
 
-    stack: EmbeddedStack
     settings: Settings
     supervisor: Supervisor
     service: AsyncVarveClient
@@ -96,16 +93,15 @@ async def watched_stack(programs: Path, folder: Path, monkeypatch: pytest.Monkey
     async with LLMSimulator(profile=PROFILES["prompt"]) as llm:
         monkeypatch.setenv("VARVE_LLM__BASE_URL", llm.base_url)
         monkeypatch.setenv("VARVE_LLM__MODEL", "simulated")
-        stack = EmbeddedStack(settings=Settings(data=folder / "stack"), throwaway=True, tenant=DeveloperTenant("acme", "companion"))
-        supervisor = Supervisor(stack.levels(), notice=lambda _: None)
         async with (
-            running_stack(stack, supervisor) as running,
+            temporary_stack(folder / "stack", tenant="acme") as running,
             service_client(running.settings) as service,
             a_canary(running.settings, folder) as canary,
-            scraping(programs, folder / "prometheus", {**stack.probes, "canary": canary}) as address,
+            scraping(programs, folder / "prometheus", {**running.file.probes, "canary": canary}) as address,
             httpx.AsyncClient(base_url=address) as prometheus,
         ):
-            watched = Watched(stack, running.settings, supervisor, service, prometheus, {**stack.probes, "canary": canary})
+            pages = {**running.file.probes, "canary": canary}
+            watched = Watched(running.settings, running.supervisor, service, prometheus, pages)
             # The load waits for nothing. After it, the facts of the canary would be found too late to be measured.
             await until_true(lambda: nonempty(watched, "sum(rate(varve_canary_freshness_seconds_count[15m])) > 0"), deadline_s=120.0)
             loading = asyncio.create_task(load(service))

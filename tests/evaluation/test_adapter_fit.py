@@ -6,7 +6,8 @@ import pytest
 
 import evaluation.adapter
 from evaluation.adapter.examples import Example
-from evaluation.locomo import read_locomo, read_samples
+from evaluation.data_files import read_entries
+from evaluation.locomo import read_locomo
 from evaluation.recall.corpus import UNANSWERABLE, questions_of
 from models.embedding import weights
 from models.embedding.minilm import MiniLMEncoder
@@ -25,7 +26,7 @@ EXAMPLES = [
 
 
 def test_every_question_has_evidence_in_its_conversation() -> None:
-    samples, windows = read_samples(CONVERSATIONS), read_locomo(CONVERSATIONS)
+    samples, windows = read_entries(CONVERSATIONS), read_locomo(CONVERSATIONS)
 
     for sample, conversation in zip(samples, windows, strict=True):
         messages = {message.id for each in conversation for message in each.window.messages}
@@ -37,7 +38,7 @@ def test_every_question_has_evidence_in_its_conversation() -> None:
 
 
 def test_no_two_conversations_are_the_same() -> None:
-    texts = [turn["text"] for sample in read_samples(CONVERSATIONS) for turn in sample["conversation"]["session_1"]]
+    texts = [turn["text"] for sample in read_entries(CONVERSATIONS) for turn in sample["conversation"]["session_1"]]
 
     assert len(set(texts)) > 0.99 * len(texts)
 

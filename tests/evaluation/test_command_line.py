@@ -41,11 +41,32 @@ def test_an_unwritable_report_is_printed(measured: Path, monkeypatch: pytest.Mon
     assert str(measured) in said.err
 
 
-def test_a_missing_file_is_reported_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("command", "content", "sentence"),
+    [
+        ("storage", None, "data.json cannot be read"),
+        ("capacity", "{", "data.json is not JSON"),
+        ("capacity", '{"messages": 1}', "has no cpu_ms_per_message: give the report of `make bench-ingest`"),
+        ("situations", '[{"kind": "denied"}]', "0.turns: Field required"),
+    ],
+)
+def test_a_wrong_file_is_reported_in_one_sentence(
+    command: str, content: str | None, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(tmp_path / "none.json")])
+    path = tmp_path / "data.json"
+    if content is not None:
+        path.write_text(content)
+    monkeypatch.setattr(sys, "argv", ["evaluation", command, "--data", str(path)])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 1
-    assert "none.json cannot be read" in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
+
+
+def test_help_says_what_a_command_measures(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["evaluation", "capacity", "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().out
+    assert "what rates and users take" in said
+    assert "the report of `make bench-ingest`" in said

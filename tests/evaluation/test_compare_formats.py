@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.compare.conversations import first_sessions
-from evaluation.compare.formats.detection import digest_of, format_of, read_data
+from evaluation.compare.formats.detection import digest_of, read_data
 from evaluation.compare.formats.longmemeval import dialogues_of, read_questions
 from evaluation.compare.variants import PLACES, moved, scaled
+from evaluation.data_files import format_of
 from evaluation.errors import DataSetError
 from evaluation.longmemeval.dataset import Question, read_longmemeval
 from tests.evaluation.conversations import conversation
 from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
-from varve.errors import ConversationError
 
 
 def chat() -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_an_unknown_form_lists_its_fields(tmp_path: Path, content: Any, named: s
 def test_wrong_files_of_other_forms_name_the_field(tmp_path: Path) -> None:
     broken = entry("q1")
     del broken["haystack_dates"]
-    with pytest.raises(ConversationError, match="haystack_dates"):
+    with pytest.raises(DataSetError, match="haystack_dates"):
         read_data(saved(tmp_path, [broken], "longmemeval.json"))
     sample = conversation("one")
     sample["qa"][1]["evidence"] = "D1:1"

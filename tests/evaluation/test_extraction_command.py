@@ -10,12 +10,12 @@ import orjson
 import pytest
 
 from evaluation.cached_llm import KeptReplies
+from evaluation.errors import DataSetError
 from evaluation.extraction import command
 from evaluation.extraction.parts import answer_tokens
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from tests.evaluation.conversations import conversation
-from varve.errors import ConversationError
 
 CAT = {
     "type": "life_event",
@@ -101,7 +101,7 @@ async def test_an_unusable_window_affects_only_itself(tmp_path: Path) -> None:
 def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
     data = tmp_path / "data.json"
     data.write_text("no")
-    with pytest.raises(ConversationError, match="is not JSON"):
+    with pytest.raises(DataSetError, match="is not JSON"):
         command.run(argparse.Namespace(data=data, conversations=None))
 
 

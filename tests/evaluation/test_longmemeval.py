@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.errors import DataSetError
 from evaluation.longmemeval.command import run
 from evaluation.longmemeval.dataset import read_longmemeval
 from evaluation.longmemeval.measures import CUTS, means, session_outcome
 from tests.evaluation.longmemeval_files import entry, written
-from varve.errors import ConversationError
 
 PUBLISHED = Path(os.environ.get("VARVE_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data") / "longmemeval_one.json"
 RANKINGS = st.permutations(list("abcdefghijklmnop"))
@@ -57,7 +57,7 @@ def test_a_question_without_an_answer_names_no_session(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [{"question_date": "yesterday"}, {"haystack_dates": []}, {"haystack_sessions": [1, 2, 3]}])
 def test_another_form_is_refused_with_its_place(tmp_path: Path, damage: dict[str, Any]) -> None:
-    with pytest.raises(ConversationError, match="question 1: not in LongMemEval's form"):
+    with pytest.raises(DataSetError, match="question 1: not in LongMemEval's form"):
         list(read_longmemeval(written(tmp_path, entry("q1"), {**entry("q2"), **damage})))
 
 

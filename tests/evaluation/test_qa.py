@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.cached_llm import KeptReplies, Reply
-from evaluation.errors import EvaluationError
+from evaluation.errors import DataSetError, EvaluationError
 from evaluation.intervals import mean_with_interval
 from evaluation.qa import command
 from evaluation.qa.command import Judged, summary
@@ -23,7 +23,6 @@ from evaluation.qa.questions import Asked
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from tests.evaluation.longmemeval_files import entry, written
-from varve.errors import ConversationError
 
 CAT = Asked(id="q1", user="u", text="What is my cat's name?", answer="Minka", kind="4", asked_at=None, is_answerable=True)
 REPLY = Reply("Minka", 10, 2, 0.5)
@@ -90,7 +89,9 @@ def test_a_judge_gets_the_rules_of_its_question_kind() -> None:
     assert "off by one" in rules("temporal-reasoning")
     assert "off by one" not in rules("multi-session")
     assert "Right answer" not in judge_prompt(Asked(**{**_fields(CAT), "is_answerable": False}), "Tom")[1].content
-    assert "5 days" not in "".join(each.content for each in answer_prompt(CAT, "")), "no prompt for an answer has the right one"
+    assert "5 days" not in "".join(each.content for each in answer_prompt(CAT.text, CAT.asked_at, "")), (
+        "no prompt for an answer has the right one"
+    )
 
 
 def _fields(asked: Asked) -> dict[str, Any]:
@@ -211,6 +212,6 @@ def test_the_cost_is_printed_before_the_first_call(
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
-    path.write_text("[{}]")
-    with pytest.raises(ConversationError, match="neither LoCoMo"):
+    path.write_text('{"_metadata": {}}')
+    with pytest.raises(DataSetError, match="is RealMem, and its questions have no short answers"):
         command.run(arguments(path, tmp_path, "http://127.0.0.1:1/v1"))

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.errors import DataSetError
 from evaluation.sift.command import BUDGETS, FILTERS, run
-from evaluation.sift.histories import format_of, read_histories
+from evaluation.sift.histories import read_histories
 from tests.evaluation.conversations import conversation
 from tests.evaluation.longmemeval_files import entry
 from tests.evaluation.realmem_files import dialogues, written
@@ -41,14 +41,11 @@ def test_a_realmem_query_sees_earlier_sessions_only(tmp_path: Path) -> None:
     assert {each.session for each in history.windows} == {"aaaa0001", "aaaa0002", "aaaa0003"}
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"questions": []}', b"3"])
-def test_other_data_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "other.json"
-    path.write_bytes(content)
-    with pytest.raises(DataSetError, match=r"other\.json is"):
-        format_of(path)
-    with pytest.raises(DataSetError, match=r"missing\.json cannot be read"):
-        format_of(tmp_path / "missing.json")
+def test_data_without_gold_sessions_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "Chat_1.json"
+    path.write_bytes(b'{"name": {}, "session_1": []}')
+    with pytest.raises(DataSetError, match="is REALTALK, whose gold sessions are unknown"):
+        list(read_histories(path))
 
 
 @pytest.mark.integration

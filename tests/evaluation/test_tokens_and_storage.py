@@ -19,9 +19,9 @@ from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.extraction_input import ExtractionInput
 from extraction.one_pass.prompt.prefix import compile_prefix
+from memory.errors import VarveError
 from memory.texts.text import estimate_tokens
 from models.embedding.port import Embedder
-from varve.errors import ConversationError
 
 TURNS = [
     ("Ann", "I moved to Oslo yesterday with my dog Rex."),
@@ -80,7 +80,7 @@ def test_a_file_in_another_form_is_refused(tmp_path: Path, content: bytes) -> No
     path = tmp_path / "other.json"
     path.write_bytes(content)
 
-    with pytest.raises(ConversationError):
+    with pytest.raises(VarveError):
         read_locomo(path)
 
 

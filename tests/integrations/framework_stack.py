@@ -18,10 +18,7 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from runtime.settings import Settings
 from tests.waiting import until_async
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
-from varve.supervisor.supervisor import Supervisor
+from varve.embedded.lifecycle import temporary_stack
 
 ROOT: Final = Path(__file__).parents[2]
 ENVIRONMENT: Final = os.environ.get("VARVE_TEST_FRAMEWORKS")
@@ -110,18 +107,16 @@ async def framework_stack(folder: Path) -> AsyncIterator[FrameworkStack]:
     Args:
         folder: The data of the stack.
     """
-    settings = Settings(data=folder)
     store_key, bound_store_key = new_api_key(), new_api_key()
     keys = [
         {"hash": hash_key(store_key), "label": "store", "scopes": ["ingest", "recall", "correct", "erase"]},
         {"hash": hash_key(bound_store_key), "label": "bound", "scopes": ["ingest", "recall"], "user": "bound"},
     ]
     tenants = [{"id": "items", "schema": str(SCHEMA_OF_ITEMS), "keys": keys}]
-    settings.tenants_path.write_text(json.dumps({"tenants": tenants}))
-    stack = EmbeddedStack(settings=settings, throwaway=True, tenant=DeveloperTenant("dev", "companion"))
+    Settings(data=folder).tenants_path.write_text(json.dumps({"tenants": tenants}))
     async with (
         LLMSimulator(answer=_answer) as llm,
-        running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running,
+        temporary_stack(folder) as running,
         AsyncVarveClient(running.file.service_url, api_key=running.file.api_key) as memory,
     ):
         yield FrameworkStack(running.file.service_url, running.file.api_key, llm, memory, store_key, bound_store_key)

@@ -19,14 +19,10 @@ from control.tenant_changes import add_tenant
 from memory.records import Memory
 from memory.schema import sample_conversation, scenario, scenario_names
 from runtime.clocks import SystemClock
-from runtime.settings import Settings
 from varve.demo.report import read_contents
 from varve.demo.views import rendered, shown
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
+from varve.embedded.lifecycle import temporary_stack
 from varve.lag import wait_for_zero_lag
-from varve.supervisor.supervisor import Supervisor
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -45,8 +41,7 @@ def seen(entities: dict[str, list[Memory]]) -> Callable[[str], Shown]:
 
 
 async def _fed(folder: Path) -> dict[str, list[Memory]]:
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant("demo", "companion"))
-    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
+    async with temporary_stack(folder) as running:
         settings = running.settings
         keys = {name: new_api_key() for name in scenario_names()}
         await ControlWriter(settings=settings).write(lambda draft: _tenants(draft, keys), action="tenants of a test", by="a test")

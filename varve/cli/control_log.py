@@ -15,6 +15,7 @@ from varve.cli.options import (
     TenantArgument,
     actor,
     attached_settings,
+    parse_time,
     print_notice,
     schema_argument,
     write_control,
@@ -129,7 +130,9 @@ def _is_of(subject: str, asked: str) -> bool:
 def list_reads(
     tenant: TenantArgument,
     user: Annotated[str, typer.Argument(help="The user whose memories were read.")],
-    since: Annotated[datetime | None, typer.Option(help="Only reads at this time (UTC) or later. Default: all.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(parser=parse_time, help="Only reads at this time or later (ISO 8601). Default: all.")
+    ] = None,
     most: Annotated[int, typer.Option(min=1, help="Most reads, the newest first.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, with the memory ids.")] = False,
     data: DataOption = None,
@@ -140,8 +143,7 @@ def list_reads(
     """
     from runtime.read_log import reads_of
 
-    began = None if since is None else since.replace(tzinfo=since.tzinfo or UTC)
-    reads = run(reads_of(attached_settings(data), tenant, user, since=began, most=most))
+    reads = run(reads_of(attached_settings(data), tenant, user, since=since, most=most))
     if not reads:
         print_notice("no read is recorded; VARVE_READ_AUDIT__RATE of the query service is the share that it records (default: 0)")
     for read in reads:

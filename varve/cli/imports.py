@@ -8,7 +8,7 @@ import typer
 
 from memory.texts.text import counted
 from runtime.interruption import run
-from varve.cli.options import DataOption, load_settings, settings_of_stack
+from varve.cli.options import DataOption, load_settings, parse_time, settings_of_stack
 from varve.output import say, say_json
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ def import_file(
         typer.Option(help="`day-first`, `month-first` or `year-first`, for WhatsApp. Default: as all dates of the file show."),
     ] = None,
     start: Annotated[
-        str | None,
+        datetime | None,
         typer.Option(
-            help="For `openai-messages`: time of the first message without a time (ISO 8601). Each further one is a second later."
+            parser=parse_time,
+            help="For `openai-messages`: time of the first message without a time (ISO 8601). Each further one is a second later.",
         ),
     ] = None,
     dry_run: Annotated[
@@ -66,6 +67,7 @@ def import_file(
     The whole file is checked before anything is sent. An interrupted import continues where it stopped. Each fact without messages
     becomes one message. A dry run estimates the calls and tokens of a model, and their cost if `VARVE_LLM__PRICE_TABLE` has a price.
     """
+    from varve.imports.cost import WindowCount
     from varve.imports.counts import ImportCounts, read_messages
     from varve.imports.files import ExportFile
     from varve.imports.formats import FORMATS
@@ -75,7 +77,7 @@ def import_file(
         raise typer.BadParameter(f"{form!r} is not one of {', '.join(FORMATS)}", param_hint="--format")
     options = _options(user, session, time_zone, date_order, start)
     export, counts, settings = ExportFile(file), ImportCounts(), load_settings(data)
-    windows = _window_count(settings) if dry_run else None
+    windows = WindowCount(settings) if dry_run else None
     for message in read_messages(export, chosen, options, counts):
         if windows is not None:
             windows.add(message)
@@ -95,7 +97,7 @@ def import_file(
         raise typer.Exit(_REFUSED)
 
 
-def _options(user: str | None, session: str | None, time_zone: str, date_order: str | None, start: str | None) -> "ImportOptions":
+def _options(user: str | None, session: str | None, time_zone: str, date_order: str | None, start: datetime | None) -> "ImportOptions":
     from memory.times import checked_zone_name
     from varve.imports.messages import DATE_ORDERS, ImportOptions
 
@@ -106,17 +108,7 @@ def _options(user: str | None, session: str | None, time_zone: str, date_order: 
     order = next((each for each in DATE_ORDERS if each == date_order), None)
     if date_order is not None and order is None:
         raise typer.BadParameter(f"{date_order!r} is not one of {', '.join(DATE_ORDERS)}", param_hint="--date-order")
-    try:
-        first = None if start is None else datetime.fromisoformat(start)
-    except ValueError as error:
-        raise typer.BadParameter(f"{start!r} is no time in ISO 8601, such as 2024-05-31T09:00:00Z", param_hint="--start") from error
-    return ImportOptions(user=user, session=session, time_zone=time_zone, date_order=order, start=first)
-
-
-def _window_count(settings: "Settings") -> "WindowCount":
-    from varve.imports.cost import WindowCount
-
-    return WindowCount(settings)
+    return ImportOptions(user=user, session=session, time_zone=time_zone, date_order=order, start=start)
 
 
 def _estimate(windows: "WindowCount", settings: "Settings", schema: str, *, quiet: bool) -> dict[str, Any]:
@@ -125,7 +117,7 @@ def _estimate(windows: "WindowCount", settings: "Settings", schema: str, *, quie
     from models.llm.usage import PriceTable
 
     prefix = preview_prompt(schema_named(schema, Path(schema)), settings=settings).prefix_tokens
-    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    prices = PriceTable.load(settings.llm.price_table)
     estimate = windows.estimate(prefix_tokens=prefix, model=settings.llm.model, prices=prices)
     if not quiet:
         say(estimate.line(settings.llm.model))

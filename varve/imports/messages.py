@@ -54,7 +54,7 @@ class ImportOptions:
     date_order: DateOrder | None = None
     """The order of the numbers of a date. Default: follows from the dates of the file."""
     start: datetime | None = None
-    """The time of the first message without a time. Each further one is a second later."""
+    """The time of the first message without a time, with a zone. Each further one is a second later."""
 
     def parts(self) -> tuple[str | None, ...]:
         """The options as texts: imports with others are other imports."""

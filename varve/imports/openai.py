@@ -6,7 +6,7 @@ that of the message, of its conversation, or else the one that the options give.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from memory.errors import RecordError
@@ -119,8 +119,7 @@ def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 def _start(options: ImportOptions, count: int, item: Item) -> str:
     if options.start is None:
         raise ImportFileError(f"{item.place} has no time: give --start TIME, the time of the first message, such as 2024-05-31T09:00:00Z")
-    start = options.start if options.start.tzinfo is not None else options.start.replace(tzinfo=UTC)
-    return recordable(recordable(start, item) + count * _STEP, item).isoformat()
+    return recordable(recordable(options.start, item) + count * _STEP, item).isoformat()
 
 
 def _later(time: str | None, count: int, item: Item) -> str | None:

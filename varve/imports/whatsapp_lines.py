@@ -113,7 +113,7 @@ class Dates:
     """Number of dates that do not exist in each order."""
     first_invalid: dict[DateOrder, int] = field(default_factory=dict)
     """The line of the first of them."""
-    backward: dict[DateOrder, int] = field(default_factory=dict)
+    backward: Counter[DateOrder] = field(default_factory=Counter)
     """How often a time is before the previous one."""
     last: dict[DateOrder, datetime] = field(default_factory=dict)
     differ: int | None = None
@@ -137,7 +137,7 @@ class Dates:
                 self.first_invalid.setdefault(order, number)
                 continue
             if order in self.last and time < self.last[order]:
-                self.backward[order] = self.backward.get(order, 0) + 1
+                self.backward[order] += 1
             self.last[order] = time
 
     @staticmethod
@@ -153,8 +153,8 @@ class Dates:
             return None
         possible = [each for each in self.orders(self.style) if each not in self.invalid]
         if len(possible) > 1 and self.differ is not None:
-            least = min(self.backward.get(each, 0) for each in possible)
-            possible = [each for each in possible if self.backward.get(each, 0) == least]
+            least = min(self.backward[each] for each in possible)
+            possible = [each for each in possible if self.backward[each] == least]
             return possible[0] if len(possible) == 1 else None
         return possible[0] if possible else None
 

@@ -47,6 +47,21 @@ export async function unwrap<Data>(outcome: Promise<Outcome<Data>>): Promise<Dat
   return data as Data;
 }
 
+const MOST_PAGES = 50;
+
+/** All entries of a list that the service answers in pages. */
+export async function allPages<After, Entry>(read: (after: After | undefined) => Promise<{ entries: Entry[]; next?: After | null }>): Promise<Entry[]> {
+  const found: Entry[] = [];
+  let after: After | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { entries, next } = await read(after);
+    found.push(...entries);
+    if (next == null) break;
+    after = next;
+  }
+  return found;
+}
+
 /** The address of the console's own session. Its 401 means that nobody is signed in, or that a key is refused. */
 export const SESSION_PATH = "/console/session";
 

@@ -1,7 +1,7 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { api, unwrap, type Schemas } from "./client";
-import { refresh } from "./refresh";
 
 export type Generation = Schemas["GenerationView"];
 
@@ -13,10 +13,7 @@ export function generationsQuery(tenant: string) {
   });
 }
 
-function useGenerationChange<Input, Output>(change: (input: Input) => Promise<Output>) {
-  const client = useQueryClient();
-  return useMutation({ mutationFn: change, onSuccess: () => refresh(client, "admin", "schemas") });
-}
+const useGenerationChange = <Input, Output>(change: (input: Input) => Promise<Output>) => useChange(change, "admin", "schemas");
 
 export interface NewGeneration {
   name: string;

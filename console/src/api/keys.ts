@@ -1,8 +1,8 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { api, unwrap, type Schemas } from "./client";
 import type { Role, Scope } from "./session";
-import { refresh } from "./refresh";
 
 export type Tenant = Schemas["TenantView"];
 export type ApiKey = Schemas["ApiKeyView"];
@@ -23,10 +23,7 @@ export const statusQuery = queryOptions({ queryKey: ["status"], queryFn: () => u
 /** The tenant’s own keys and quotas. */
 export const ownKeysQuery = queryOptions({ queryKey: ["keys"], queryFn: () => unwrap(api.GET("/v1/keys")) });
 
-function useAdminChange<Input, Output>(change: (input: Input) => Promise<Output>) {
-  const client = useQueryClient();
-  return useMutation({ mutationFn: change, onSuccess: () => refresh(client, "admin") });
-}
+const useAdminChange = <Input, Output>(change: (input: Input) => Promise<Output>) => useChange(change, "admin");
 
 export interface NewKey {
   label: string;

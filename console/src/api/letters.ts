@@ -1,9 +1,8 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { fetchJson } from "./client";
-import { placeFor } from "./pipeline";
-import { hasRole, type Principal } from "./session";
-import { refresh } from "./refresh";
+import { hasRole, placeFor, type Principal } from "./session";
 
 export interface Letter {
   place: string;
@@ -47,14 +46,10 @@ const LIMIT = 500;
 const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
 
 export function lettersQuery(principal: Principal, filter: LetterFilter) {
-  const query = new URLSearchParams({ limit: String(LIMIT), state: filter.state ?? "open" });
-  if (filter.stage) query.set("stage", filter.stage);
-  if (filter.reason) query.set("reason", filter.reason);
-  if (filter.since) query.set("since", hoursAgo(Number(filter.since)));
-  if (filter.tenant && principal.kind === "operator") query.set("tenant", filter.tenant);
+  const { stage, reason, state = "open", since, tenant } = filter;
   return queryOptions({
     queryKey: ["letters", principal.kind, "list", filter],
-    queryFn: () => fetchJson<{ dead_letters: Letter[]; total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`),
+    queryFn: () => fetchJson<{ dead_letters: Letter[]; total: number }>("GET", placeFor(principal, "dead-letters", { limit: LIMIT, state, stage, reason, since: since && hoursAgo(Number(since)), tenant })),
   });
 }
 
@@ -62,18 +57,16 @@ const COUNT_MS = 60_000;
 
 /** The number of open dead letters. */
 export function letterCountQuery(principal: Principal, tenant: string | undefined) {
-  const query = new URLSearchParams({ limit: "1", state: "open" });
-  if (tenant && principal.kind === "operator") query.set("tenant", tenant);
   return queryOptions({
     queryKey: ["letters", principal.kind, "count", tenant],
-    queryFn: async () => (await fetchJson<{ total: number }>("GET", `${placeFor(principal, "dead-letters")}?${query.toString()}`)).total,
+    queryFn: async () => (await fetchJson<{ total: number }>("GET", placeFor(principal, "dead-letters", { limit: 1, state: "open", tenant }))).total,
     staleTime: COUNT_MS,
     refetchInterval: COUNT_MS,
   });
 }
 
 export function letterQuery(principal: Principal, place: string) {
-  return queryOptions({ queryKey: ["letters", principal.kind, "one", place], queryFn: () => fetchJson<LetterContent>("GET", `${placeFor(principal, "dead-letters")}/${place}`) });
+  return queryOptions({ queryKey: ["letters", principal.kind, "one", place], queryFn: () => fetchJson<LetterContent>("GET", placeFor(principal, `dead-letters/${place}`)) });
 }
 
 export interface Redriven {
@@ -83,11 +76,7 @@ export interface Redriven {
 }
 
 function useLetters<Output>(principal: Principal, command: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (places: string[]) => fetchJson<Output>("POST", `${placeFor(principal, "dead-letters")}/${command}`, { at: places }),
-    onSuccess: () => refresh(client, "letters"),
-  });
+  return useChange((places: string[]) => fetchJson<Output>("POST", placeFor(principal, `dead-letters/${command}`), { at: places }), "letters");
 }
 
 export const useRedrive = (principal: Principal) => useLetters<Redriven>(principal, "redrive");

@@ -1,7 +1,7 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { api, unwrap, type Schemas } from "./client";
-import { refresh } from "./refresh";
 
 export type Memory = Schemas["MemoryView"];
 export type Kind = "event" | "entity" | "summary" | "segment";
@@ -80,13 +80,7 @@ export function evidenceQuery(id: string) {
   return queryOptions({ queryKey: ["memories", "evidence", id], queryFn: () => unwrap(api.GET("/v1/memories/{memory_id}/evidence", { params: { path: { memory_id: id } } })) });
 }
 
-function useMemoryChange<Input, Output>(change: (input: Input) => Promise<Output>) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: () => refresh(client, "memories", "entities"),
-  });
-}
+const useMemoryChange = <Input, Output>(change: (input: Input) => Promise<Output>) => useChange(change, "memories", "entities");
 
 const path = (id: string) => ({ path: { memory_id: id } });
 

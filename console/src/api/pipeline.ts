@@ -1,18 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { fetchJson, type Schemas } from "./client";
-import type { Principal } from "./session";
+import { placeFor, type Principal } from "./session";
 
 export type Stage = Schemas["StageView"];
 export type Overview = Schemas["Overview"];
 export type UsageRow = Schemas["UsageRow"];
 export type Budget = Schemas["BudgetView"];
 export type Usage = Schemas["UsageView"];
-
-/** The address of a resource that tenants and operators read at different places. */
-export function placeFor(principal: Principal, rest: string): string {
-  return principal.kind === "operator" ? `/v1/admin/${rest}` : `/v1/${rest}`;
-}
 
 const POLL_MS = 5_000;
 
@@ -28,11 +23,9 @@ export function usageQuery(principal: Principal, tenant: string | undefined, day
   const since = new Date();
   since.setUTCHours(0, 0, 0, 0);
   since.setUTCDate(since.getUTCDate() - days + 1);
-  const query = new URLSearchParams({ since: since.toISOString() });
-  if (tenant && principal.kind === "operator") query.set("tenant", tenant);
   return queryOptions({
     queryKey: ["usage", principal.kind, tenant, days],
-    queryFn: () => fetchJson<Usage>("GET", `${placeFor(principal, "usage")}?${query.toString()}`),
+    queryFn: () => fetchJson<Usage>("GET", placeFor(principal, "usage", { since: since.toISOString(), tenant })),
     staleTime: 30_000,
   });
 }

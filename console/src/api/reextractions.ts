@@ -1,7 +1,7 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { api, unwrap, type Schemas } from "./client";
-import { refresh } from "./refresh";
 
 export type Reextraction = Schemas["ReextractionView"];
 export type Progress = Schemas["ReextractionProgress"];
@@ -25,16 +25,13 @@ export function progressQuery(generation: string) {
   });
 }
 
-function useChange<Input>(change: (input: Input) => Promise<unknown>) {
-  const client = useQueryClient();
-  return useMutation({ mutationFn: change, onSuccess: () => refresh(client, "reextractions", "admin") });
-}
+const useReextractionChange = <Input>(change: (input: Input) => Promise<unknown>) => useChange(change, "reextractions", "admin");
 
 const path = (generation: string) => ({ path: { generation } });
 
-export const usePause = (generation: string) => useChange<undefined>(() => unwrap(api.POST("/v1/admin/reextractions/{generation}/pause", { params: path(generation) })));
+export const usePause = (generation: string) => useReextractionChange<undefined>(() => unwrap(api.POST("/v1/admin/reextractions/{generation}/pause", { params: path(generation) })));
 
 export const useResume = (generation: string) =>
-  useChange((limits: NewLimits) => unwrap(api.POST("/v1/admin/reextractions/{generation}/resume", { params: path(generation), body: limits })));
+  useReextractionChange((limits: NewLimits) => unwrap(api.POST("/v1/admin/reextractions/{generation}/resume", { params: path(generation), body: limits })));
 
-export const useCancel = (generation: string) => useChange<undefined>(() => unwrap(api.POST("/v1/admin/reextractions/{generation}/cancel", { params: path(generation) })));
+export const useCancel = (generation: string) => useReextractionChange<undefined>(() => unwrap(api.POST("/v1/admin/reextractions/{generation}/cancel", { params: path(generation) })));

@@ -1,9 +1,8 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 
-import { api, fetchJson, unwrap, type Schemas } from "./client";
-import { placeFor } from "./pipeline";
-import type { Principal } from "./session";
-import { refresh } from "./refresh";
+import { useChange } from "./change";
+import { allPages, api, fetchJson, unwrap, type Schemas } from "./client";
+import { placeFor, type Principal } from "./session";
 
 export type Check = Schemas["SchemaCheckView"];
 export type MethodSummary = Schemas["MethodSummary"];
@@ -19,24 +18,16 @@ export interface Revision {
 }
 
 const PAGE = 200;
-const MOST_PAGES = 20;
 
 export function revisionsQuery(principal: Principal) {
   return queryOptions({
     queryKey: ["schemas", principal.kind],
     staleTime: 30_000,
-    queryFn: async () => {
-      const revisions: Revision[] = [];
-      let after: number | null = null;
-      for (let page = 0; page < MOST_PAGES; page++) {
-        const query: string = `?limit=${PAGE}${after === null ? "" : `&after=${after}`}`;
-        const body: { schemas: Revision[]; next: number | null } = await fetchJson("GET", `${placeFor(principal, "schemas")}${query}`);
-        revisions.push(...body.schemas);
-        if (body.next === null) break;
-        after = body.next;
-      }
-      return revisions;
-    },
+    queryFn: () =>
+      allPages(async (after: number | undefined) => {
+        const body = await fetchJson<{ schemas: Revision[]; next: number | null }>("GET", placeFor(principal, "schemas", { limit: PAGE, after }));
+        return { entries: body.schemas, next: body.next };
+      }),
   });
 }
 
@@ -44,7 +35,7 @@ export function schemaQuery(principal: Principal, schema: string) {
   return queryOptions({
     queryKey: ["schemas", principal.kind, schema],
     staleTime: Infinity,
-    queryFn: () => fetchJson<Schemas["SchemaView"]>("GET", `${placeFor(principal, "schemas")}/${encodeURIComponent(schema)}`),
+    queryFn: () => fetchJson<Schemas["SchemaView"]>("GET", placeFor(principal, `schemas/${encodeURIComponent(schema)}`)),
   });
 }
 
@@ -60,7 +51,7 @@ export function methodQuery(principal: Principal, method: string) {
   return queryOptions({
     queryKey: ["methods", principal.kind, method],
     staleTime: Infinity,
-    queryFn: () => fetchJson<Schemas["MethodView"]>("GET", `${placeFor(principal, "methods")}/${encodeURIComponent(method)}`),
+    queryFn: () => fetchJson<Schemas["MethodView"]>("GET", placeFor(principal, `methods/${encodeURIComponent(method)}`)),
   });
 }
 
@@ -76,16 +67,14 @@ export function checkQuery(principal: Principal, draft: Draft | null) {
     enabled: draft !== null,
     staleTime: Infinity,
     placeholderData: (before) => before,
-    queryFn: () => fetchJson<Check>("POST", `${placeFor(principal, "schemas")}/validate`, draft),
+    queryFn: () => fetchJson<Check>("POST", placeFor(principal, "schemas/validate"), draft),
   });
 }
 
 /** Stores a schema as a new revision. Tenants use it once a generation of theirs does. */
 export function useCreateSchema() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ content, tenant }: { content: unknown; tenant: string | null }) =>
-      unwrap(api.POST("/v1/admin/schemas", { body: { content: content as Schemas["JsonValue"], tenant } })),
-    onSuccess: () => refresh(client, "schemas"),
-  });
+  return useChange(
+    ({ content, tenant }: { content: unknown; tenant: string | null }) => unwrap(api.POST("/v1/admin/schemas", { body: { content: content as Schemas["JsonValue"], tenant } })),
+    "schemas",
+  );
 }

@@ -81,9 +81,22 @@ export function usePrincipal(): Principal {
   return data.principal;
 }
 
+/** The address of a resource that tenants and operators read at different places. The tenant in the query is for operators. */
+export function placeFor(principal: Principal, rest: string, query: Record<string, string | number | null | undefined> = {}): string {
+  const isOperator = principal.kind === "operator";
+  const given = Object.entries(query).filter(([name, value]) => value != null && value !== "" && (isOperator || name !== "tenant"));
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `${isOperator ? "/v1/admin" : "/v1"}/${rest}${search && `?${search}`}`;
+}
+
 /** Whether a principal's key opens a scope. */
 export function hasScope(principal: Principal, scope: Scope): boolean {
   return principal.kind === "tenant" && principal.scopes.includes(scope);
+}
+
+/** Whether a principal may read what only the whole tenant has, such as its cost. */
+export function readsWholeTenant(principal: Principal): boolean {
+  return principal.kind === "operator" || (hasScope(principal, "operate") && principal.user === null);
 }
 
 const LEVELS: Role[] = ["viewer", "operator", "admin"];

@@ -1,7 +1,7 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions, useMutation } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { api, unwrap, type Schemas } from "./client";
-import { refresh } from "./refresh";
 
 export type SessionRow = Schemas["SessionSummary"];
 export type Preview = Schemas["PreviewView"];
@@ -68,9 +68,5 @@ export function usePreview(session: string) {
 
 /** Closes the open window of a session. */
 export function useFlush(session: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: () => unwrap(api.POST("/v1/flush", { body: { session } })),
-    onSuccess: () => refresh(client, "sessions"),
-  });
+  return useChange<undefined, unknown>(() => unwrap(api.POST("/v1/flush", { body: { session } })), "sessions");
 }

@@ -1,7 +1,7 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation } from "@tanstack/react-query";
 
+import { useChange } from "./change";
 import { api, unwrap, type Schemas } from "./client";
-import { refresh } from "./refresh";
 
 export type Webhook = Schemas["WebhookView"];
 
@@ -20,11 +20,7 @@ export function deliveriesQuery(tenant: string, id: string) {
 
 /** Sends the dead deliveries of a webhook again. */
 export function useRedriveDeliveries(tenant: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => unwrap(api.POST("/v1/admin/webhooks/{webhook_id}/redrive", { params: { path: { webhook_id: id } }, body: { tenant } })),
-    onSuccess: () => refresh(client, "webhooks"),
-  });
+  return useChange((id: string) => unwrap(api.POST("/v1/admin/webhooks/{webhook_id}/redrive", { params: { path: { webhook_id: id } }, body: { tenant } })), "webhooks");
 }
 
 /** Sends one test delivery. */

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from evaluation.compare.conversations import Asked, Dialogue, Step
+from evaluation.data_files import read_entries
 from evaluation.errors import DataSetError
-from evaluation.locomo import read_locomo, read_samples
+from evaluation.locomo import read_locomo
 from evaluation.recall.corpus import UNANSWERABLE, Question, questions_of
 from evaluation.recall.memories import last_moment
 
@@ -23,11 +24,11 @@ def read(path: Path, *, limit: int | None) -> list[Dialogue]:
         limit: Most conversations. None: all.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
-        DataSetError: If the evidence of a question is no list.
+        DataSetError: If the file cannot be read, or the evidence of a question is no list.
+        ConversationError: If it has another form.
     """
     dialogues = []
-    for number, (sample, conversation) in enumerate(list(zip(read_samples(path), read_locomo(path), strict=True))[:limit]):
+    for number, (sample, conversation) in enumerate(list(zip(read_entries(path), read_locomo(path), strict=True))[:limit]):
         for place, each in enumerate(sample.get("qa", ())):
             if not isinstance(each.get("evidence", []), list):
                 raise DataSetError(f"{path} is not in LoCoMo's form: {number}.qa.{place}.evidence: a list of message ids is expected")

@@ -16,7 +16,7 @@ def read_questions(path: Path, *, limit: int | None) -> list[Question]:
         limit: Most questions of the file. None: all.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        DataSetError: If the file cannot be read or has another form.
     """
     return [each for each in islice(read_longmemeval(path), limit) if each.evidence]
 

@@ -4,22 +4,22 @@ A file has ``name`` (``speaker_1`` and ``speaker_2``), ``session_1`` and so on (
 ``clean_text``, and ``blip_caption`` if there is a picture), and ``qa`` (``question``, ``answer``, ``evidence``, ``category``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import orjson
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from evaluation.compare.conversations import Asked, Dialogue, Step
+from evaluation.data_files import REALTALK_FILES, read_json
 from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
 from evaluation.recall.memories import last_moment
-from evaluation.windows import session_windows
-from memory.records import Message, Window
+from evaluation.windows import windows_of
+from memory.records import Message
+from memory.validation_problems import problems_of
 
-FILES: Final = "Chat_*.json"
 _DATE: Final = "%d.%m.%Y, %H:%M:%S"
 _SESSION: Final = "session_"
 _CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
@@ -70,7 +70,7 @@ class _Chat(_Part):
     qa: tuple[_Question, ...]
 
 
-_MESSAGES: Final = TypeAdapter(tuple[_Message, ...])
+_SESSIONS: Final = TypeAdapter(dict[str, tuple[_Message, ...]])
 
 
 def read(path: Path, *, limit: int | None) -> list[Dialogue]:
@@ -88,20 +88,17 @@ def read(path: Path, *, limit: int | None) -> list[Dialogue]:
 
 def chat_files(path: Path) -> list[Path]:
     """The files of a folder, or the file."""
-    return sorted(path.glob(FILES)) if path.is_dir() else [path]
+    return sorted(path.glob(REALTALK_FILES)) if path.is_dir() else [path]
 
 
 def _dialogue(path: Path) -> Dialogue:
+    data = read_json(path)
     try:
-        data = orjson.loads(path.read_bytes())
         chat = _Chat.model_validate(data)
-    except OSError as error:
-        raise DataSetError(f"{path} cannot be read: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
-        raise DataSetError(f"{path} is not JSON: {error}") from error
+        sessions = _SESSIONS.validate_python({name: data[name] for name in sorted(filter(_is_session, data), key=_number)})
     except ValidationError as error:
-        raise _refused(path, error) from error
-    windows = tuple(_windows(path, data, chat))
+        raise DataSetError(f"{path} is not in REALTALK's form: {problems_of(error)}") from error
+    windows = tuple(windows_of(_messages(path.stem, *each, chat.name.speaker_1) for each in sessions.items()))
     if not windows:
         raise DataSetError(f"{path} is not in REALTALK's form: it has no field session_1 with messages")
     end = last_moment(windows)
@@ -122,17 +119,12 @@ def _dialogue(path: Path) -> Dialogue:
     return Dialogue(path.stem, (Step(windows=windows), Step(questions=questions)))
 
 
-def _windows(path: Path, data: dict[str, Any], chat: _Chat) -> Iterator[Window]:
-    offset = 0
-    names = [each for each in data if each.startswith(_SESSION) and each.removeprefix(_SESSION).isdecimal()]
-    for name in sorted(names, key=lambda each: int(each.removeprefix(_SESSION))):
-        try:
-            said = _MESSAGES.validate_python(data[name])
-        except ValidationError as error:
-            raise _refused(path, error, name) from error
-        messages = _messages(path.stem, name, said, chat.name.speaker_1)
-        yield from session_windows(messages, first_offset=offset) if messages else ()
-        offset += len(messages)
+def _is_session(field: str) -> bool:
+    return field.startswith(_SESSION) and field.removeprefix(_SESSION).isdecimal()
+
+
+def _number(session: str) -> int:
+    return int(session.removeprefix(_SESSION))
 
 
 def _messages(user: str, session: str, said: Sequence[_Message], first_speaker: str) -> list[Message]:
@@ -150,9 +142,3 @@ def _messages(user: str, session: str, said: Sequence[_Message], first_speaker: 
         for each in said
         if each.said
     ]
-
-
-def _refused(path: Path, error: ValidationError, *place: str) -> DataSetError:
-    problem = error.errors()[0]
-    field = ".".join(map(str, (*place, *problem["loc"])))
-    return DataSetError(f"{path} is not in REALTALK's form: {field}: {problem['msg']}")

@@ -44,7 +44,7 @@ async def estimate_reextraction(settings: Settings, request: ReextractionRequest
     refs = {each: _ref(known, each, request) for each in request.tenants}
     parsed = {ref: read_schema(known, ref) for ref in set(refs.values())}
     schemas = {tenant: parsed[ref] for tenant, ref in refs.items()}
-    prices = PriceTable() if settings.llm.price_table is None else PriceTable.load(settings.llm.price_table)
+    prices = PriceTable.load(settings.llm.price_table)
     daily = {each: settings.budget.overridden_by(known.tenant(each).budget).for_reextractions for each in request.tenants}
     sizing = Sizing(settings=settings, prices=prices, schemas=schemas, daily=daily)
     if sizing.model is not None:

@@ -14,10 +14,7 @@ import pytest
 
 from control.documents import hash_key, new_api_key
 from runtime.settings import Settings
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
-from varve.supervisor.supervisor import Supervisor
+from varve.embedded.lifecycle import temporary_stack
 
 pytestmark = [pytest.mark.external, pytest.mark.timeout(900)]
 
@@ -59,10 +56,8 @@ async def _outcomes(folder: Path, data: Path) -> dict[str, tuple[str, str]]:
     """The status and the message of each test, by its title."""
     key, report = new_api_key(), data / "report.json"
     keys = [{"hash": hash_key(key), "label": "mem0", "scopes": ["ingest", "recall", "correct", "erase"]}]
-    settings = Settings(data=data)
-    settings.tenants_path.write_text(json.dumps({"tenants": [{"id": "mem0", "schema": "companion", "keys": keys}]}))
-    stack = EmbeddedStack(settings=settings, throwaway=True, tenant=DeveloperTenant("dev", "companion"))
-    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
+    Settings(data=data).tenants_path.write_text(json.dumps({"tenants": [{"id": "mem0", "schema": "companion", "keys": keys}]}))
+    async with temporary_stack(data) as running:
         process = await asyncio.create_subprocess_exec(
             "npx",
             *("jest", "--config", "jest.integration.config.js", "--forceExit", "--json", f"--outputFile={report}"),

@@ -12,12 +12,8 @@ import pytest
 
 from control.documents import SCOPES
 from loadtest.llm_simulator import LLMSimulator
-from runtime.settings import Settings
 from tests.control_log import add_key
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
-from varve.supervisor.supervisor import Supervisor
+from varve.embedded.lifecycle import temporary_stack
 
 ROOT: Final = Path(__file__).parents[3]
 CLIENT: Final = ROOT / "clients" / "typescript"
@@ -107,8 +103,7 @@ async def test_both_builds_work_against_a_whole_stack(tmp_path: Path, monkeypatc
     async with LLMSimulator() as llm:
         monkeypatch.setenv("VARVE_LLM__BASE_URL", llm.base_url)
         monkeypatch.setenv("VARVE_LLM__MODEL", "simulated")
-        stack = EmbeddedStack(settings=Settings(data=tmp_path), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
-        async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
+        async with temporary_stack(tmp_path) as running:
             key = await add_key(running.settings, "dev", scopes=SCOPES)
             address = {"VARVE_CLIENT__URL": running.file.service_url, "VARVE_CLIENT__API_KEY": key}
             output = await asyncio.to_thread(npm, "test", **address)

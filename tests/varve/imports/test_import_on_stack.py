@@ -10,12 +10,8 @@ from typing import Any
 
 import pytest
 
-from runtime.settings import Settings
 from tests.varve.imports.exports import CLAUDE, MEM0
-from varve.embedded.lifecycle import running_stack
-from varve.embedded.stack import EmbeddedStack
-from varve.embedded.tenants import DeveloperTenant
-from varve.supervisor.supervisor import Supervisor
+from varve.embedded.lifecycle import temporary_stack
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -36,8 +32,7 @@ async def test_imported_statements_are_remembered_and_exported(tmp_path: Path) -
     files = {"mem0": [{**MEM0, "memory": "I like hiking in the mountains."}], "claude": [CLAUDE]}
     for name, value in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
-    stack = EmbeddedStack(settings=Settings(data=tmp_path / "stack"), throwaway=True, tenant=DeveloperTenant("dev", "companion"))
-    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None)) as running:
+    async with temporary_stack(tmp_path / "stack") as running:
 
         async def run(*arguments: str) -> str:
             return await varve(running.file.service_url, running.file.api_key, tmp_path / "client", *arguments)

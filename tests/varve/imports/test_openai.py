@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from varve.imports.files import ExportFile
 from varve.imports.messages import NO_TEXT, UNREADABLE_TIME, ImportOptions, Skipped
 from varve.imports.openai import openai_messages
 
-START = ImportOptions(user="ann", session="s", start=datetime(2024, 5, 6, 12))
+START = ImportOptions(user="ann", session="s", start=datetime(2024, 5, 6, 12, tzinfo=UTC))
 ASK, ANSWER = {"role": "user", "content": "I live in Oslo."}, {"role": "assistant", "content": "Nice."}
 CALL = {
     "role": "assistant",

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from evaluation.data_files import format_of
 from evaluation.recall.corpus import raw_turns
-from evaluation.sift.histories import format_of, read_histories
+from evaluation.sift.histories import read_histories
 from retrieval.session_ranking.sessions import sessions_of
 from runtime.file_digest import files_sha256
 from runtime.settings import Settings
@@ -107,7 +108,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
 def _histories(arguments: argparse.Namespace) -> Iterator[tuple[UserSessions, bool]]:
     """The users, and whether their data is that of a file, which the configuration names."""
     for path in arguments.data:
-        source = "personamem" if is_personamem(path) else format_of(path)
+        source = "personamem" if is_personamem(path) else format_of(path).lower()
         for each in read_personamem(path) if source == "personamem" else read_histories(path):
             yield UserSessions(each.user, source, tuple(sessions_of(raw_turns(each.windows), "turns")), each.queries), True
     for tenant in arguments.tenant:

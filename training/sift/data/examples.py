@@ -142,6 +142,10 @@ async def _example(identity: str, user: str, query: SessionQuery, sessions: Sequ
     )
 
 
+Chosen = Sequence[tuple[UserExamples, Example]]
+"""Examples, each with its user."""
+
+
 def drawn_examples(run: Run, name: str, wanted: Callable[[Example], bool], *, seed: int) -> list[tuple[UserExamples, Example]]:
     """The wanted examples of a set in a drawn order, each with its user.
 

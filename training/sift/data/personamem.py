@@ -15,8 +15,8 @@ import orjson
 from evaluation.errors import DataSetError
 from evaluation.locomo import TENANT
 from evaluation.sift.histories import SessionQuery, UserHistory
-from evaluation.windows import session_windows
-from memory.records import Message, Window
+from evaluation.windows import windows_of
+from memory.records import Message
 
 _QUESTIONS: Final = "questions_*.csv"
 _BEGIN: Final = datetime(2024, 1, 1, tzinfo=UTC)
@@ -82,11 +82,7 @@ def _persona(user: str, contexts: Mapping[str, list[Any]], asked: Sequence[tuple
                 answer=row["correct_answer"],
             )
         )
-    offset, windows = 0, list[Window]()
-    for messages in sessions.values():
-        windows += session_windows(messages, first_offset=offset)
-        offset += len(messages)
-    return UserHistory(user, tuple(windows), tuple(queries))
+    return UserHistory(user, tuple(windows_of(sessions.values())), tuple(queries))
 
 
 def _sessions(messages: Sequence[Any], user: str, context: str) -> dict[str, list[Message]]:

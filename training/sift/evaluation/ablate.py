@@ -12,18 +12,24 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluation.intervals import mean_with_interval
-from runtime.settings import Settings
 from training.runs import Run
-from training.sift.data.examples import TEST, TRAIN, UserExamples
-from training.sift.evaluation.evaluate import Chosen, evaluate_proxy, judged_examples
+from training.sift.data.examples import TEST, TRAIN, Chosen, UserExamples
+from training.sift.evaluation.evaluate import evaluate_proxy, judged_examples
 from training.sift.evaluation.report import answer_scores, write_report
 from training.sift.learning import optimise
 from training.sift.learning.curriculum import ANCHOR, CURRICULUM, CurriculumExample, choose, scores_of
 from training.sift.learning.merge import best_checkpoints
-from training.sift.learning.optimise import CHECKPOINTS, MERGED, checkpoint_scores, optimise_model, reward_options, training_examples
-from training.sift.models.endpoints import EndpointModel, working_settings
+from training.sift.learning.optimise import (
+    CHECKPOINTS,
+    MERGED,
+    checkpoint_scores,
+    optimise_model,
+    reward_options,
+    training_cost,
+    training_examples,
+)
 from training.sift.models.proxies import require_torch
-from training.sift.rewards.reward import REWARDS, WORKING_ANSWERS, WORKING_TOKENS, working_cost
+from training.sift.rewards.reward import REWARDS, working_model
 from training.sift.rewards.rewarding import Reward
 from training.sift.rewards.working_llm import EndpointWorkingLLM, WorkingLLM
 
@@ -75,17 +81,12 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     require_torch()
     root = Run(arguments.run)
     chosen = judged_examples(root, number=arguments.examples, seed=arguments.seed)
-    working_model = EndpointModel(
-        working_settings(Settings()), replies=root.folder / WORKING_ANSWERS, purpose="the working LLM", max_tokens=WORKING_TOKENS
-    )
+    model = working_model(root)
     try:
         trained_on, _ = training_examples(root, arguments)
-        if arguments.steps is not None:
-            trained_on = [trained_on[place % len(trained_on)] for place in range(arguments.steps * arguments.batch)]
         variants = [each for each in (PAPER, *ABLATIONS) if each.name != "direct" or arguments.direct_model]
-        rollouts = arguments.rollouts * (1 + arguments.refills) * len(variants)
-        yield (working_cost(trained_on, model=working_model.name, rollouts=rollouts) + " It includes all refills, and no cached answers.")
-        working = EndpointWorkingLLM(working_model)
+        yield training_cost(trained_on, arguments, model=model.name, trainings=len(variants))
+        working = EndpointWorkingLLM(model)
         for variant in variants:
             folder = prepared_folder(root, variant, arguments.iteration, seed=arguments.seed)
             given = argparse.Namespace(**{**vars(arguments), **variant.changed, "run": folder.folder})
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
                 given.model = arguments.direct_model
             yield from train_and_judge(root, folder, variant.name, given, chosen, working, best=_BEST)
     finally:
-        working_model.close()
+        model.close()
     yield from write_report(root, "ablations")
     yield from compared(root, [*(each.name for each in variants[1:]), NO_AVERAGING])
 

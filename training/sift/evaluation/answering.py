@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from evaluation.cached_llm import KeptReplies
-from evaluation.qa.calls import Model
+from evaluation.qa.calls import Model, tokens_of
 from evaluation.qa.prompts import NOTES, Label, answer_prompt, judge_prompt, judgement
 from evaluation.qa.questions import Asked
 from runtime.settings import Settings
 from training.runs import Run
-from training.sift.data.examples import Example, UserExamples
+from training.sift.data.examples import Chosen, Example, UserExamples
 from training.sift.evaluation.report import Judged, file_of
-from training.sift.models.endpoints import estimated_cost, tokens_of
+from training.sift.models.endpoints import estimated_cost
 from training.sift.rewards.scoring import score
 
 QA_ANSWERS: Final = "qa-answers.jsonl"
@@ -26,7 +26,6 @@ _MAX_TOKENS: Final = 400
 """Longest answer and longest judgement; a model that reasons needs more than the few words of either."""
 
 R = TypeVar("R")
-Chosen = Sequence[tuple[UserExamples, Example]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class AnswersAndJudge:
         """
         asked = [(user, example) for user, example in chosen if right_answer(example)]
         largest = [
-            tokens_of(answer_prompt(_asked(user, example), "")) + sum(sorted(_lengths(user, example), reverse=True)[:sessions])
+            tokens_of(answer_prompt(example.query, example.asked_at, "")) + sum(sorted(_lengths(user, example), reverse=True)[:sessions])
             for user, example in asked
         ]
         judging = [tokens_of(judge_prompt(_asked(*each), "")) + _MAX_TOKENS for each in asked]
@@ -84,7 +83,8 @@ class AnswersAndJudge:
         Raises:
             models.errors.ModelError: If the endpoint does not answer. Answers so far are cached.
         """
-        return self._runner.run(_gathered([self._answers.ask(answer_prompt(each.asked, each.context)) for each in shown]))
+        prompts = [answer_prompt(each.asked.text, each.asked.asked_at, each.context) for each in shown]
+        return self._runner.run(_gathered([self._answers.ask(each) for each in prompts]))
 
     def labels(self, shown: Sequence[Shown], answers: Sequence[str]) -> list[Label | None]:
         """The judge's labels. None: the judge twice said neither or both.

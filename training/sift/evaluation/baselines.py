@@ -11,6 +11,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
+from evaluation.qa.calls import tokens_of
 from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store
 from memory.ids import event_id
 from memory.records import Memory
@@ -25,8 +26,8 @@ from retrieval.session_ranking.sessions import SessionKey, SessionText
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from stores.port import MemoryFilter, TenantScope
-from training.sift.data.examples import Example, UserExamples
-from training.sift.models.endpoints import RankingModel, estimated_cost, tokens_of
+from training.sift.data.examples import Chosen, Example, UserExamples
+from training.sift.models.endpoints import RankingModel, estimated_cost
 
 Baseline = Literal["bm25", "cosine", "learned"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
@@ -90,7 +91,7 @@ def expansions_of(queries: Sequence[str], model: RankingModel) -> dict[str, Expa
     return {query: Expansion(_sentences(answers[0].text, query), answers[0]) for query, answers in zip(queries, found, strict=True)}
 
 
-def expansion_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str) -> str:
+def expansion_cost(chosen: Chosen, *, model: str) -> str:
     """The cost of the expansions, without cached ones.
 
     Args:

@@ -20,7 +20,7 @@ from evaluation.cached_llm import endpoint_settings
 from retrieval.query.expansion import PURPOSE as EXPANSION
 from runtime.settings import Settings
 from training.runs import Run, RunError
-from training.sift.data.examples import TEST, Example, UserExamples, drawn_examples
+from training.sift.data.examples import TEST, Chosen, Example, UserExamples, drawn_examples
 from training.sift.evaluation.answering import AnswersAndJudge, answer_and_judge
 from training.sift.evaluation.baselines import (
     BASELINES,
@@ -59,8 +59,6 @@ _CONFIG: Final = (
     "seed",
 )
 
-Chosen = Sequence[tuple[UserExamples, Example]]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the step's own arguments."""
@@ -81,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge-model", metavar="NAME", help="its model; default: the one that answers")
     parser.add_argument("--judge-key", metavar="VARIABLE", help="the environment's variable with its API key; default: the same key")
     parser.add_argument("--examples", type=int, default=None, metavar="N", help="only N queries, drawn by the seed; default: all")
-    parser.add_argument("--sessions", type=int, default=10, choices=range(1, 16), metavar="K", help="sessions to rank")
+    parser.add_argument(
+        "--sessions", type=int, default=10, choices=range(1, 16), metavar="K", help="sessions to rank; default: %(default)s"
+    )
     parser.add_argument("--max-tokens", type=int, default=1024, help="longest answer; default: %(default)s")
     parser.add_argument("--batch", type=int, default=8, help="prompts at once; default: %(default)s")
     parser.add_argument("--seed", type=int, default=7, help="seed of the choice; default: %(default)s")
@@ -190,15 +190,10 @@ def evaluate_proxy(
         working: Answers from the rankings. None: no answers.
     """
     if not run.has(file_of(name)):
-        prompts = [user.prompt(example, most=options.sessions, reasoning=options.reasoning) for user, example in chosen]
+        prompts = [options.prompt(*each) for each in chosen]
         answers = [found[0] for found in model.answer_all(prompts)]
         parser = Rewarder(None, options.model_copy(update={"alpha": 0.0}))
-        parsed = parser.rewards(
-            [
-                Rollout(user=user, example=example, text=each.text, thoughts=each.thoughts)
-                for (user, example), each in zip(chosen, answers, strict=True)
-            ]
-        )
+        parsed = parser.rewards([Rollout.of(*each, answer) for each, answer in zip(chosen, answers, strict=True)])
         ranked = [(reward.places, answer) for reward, answer in zip(parsed, answers, strict=True)]
         run.write(file_of(name), _judged(name, chosen, ranked, working))
     yield from _line(run, name)

@@ -7,7 +7,8 @@ from typing import Any, Final
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.intervals import mean_with_interval, means_with_intervals
+from evaluation import markdown
+from evaluation.intervals import mean_with_interval, named_means
 from training.plots import write_bars
 from training.runs import Run
 from training.sift.rewards.measures import MEASURES
@@ -70,11 +71,9 @@ def answer_scores(run: Run, name: str) -> dict[str, float]:
 
 def figures_of(judged: Sequence[Judged]) -> dict[str, Any]:
     """Means over queries, with the 95 % intervals of the measures. A measure of answers is None without any."""
-    means = means_with_intervals([[each.measures[name] for name in MEASURES] for each in judged])
     figures: dict[str, Any] = {
         "queries": len(judged),
-        **{name: mean.value for name, mean in zip(MEASURES, means, strict=True)},
-        **{f"{name}_interval": mean.interval for name, mean in zip(MEASURES, means, strict=True)},
+        **named_means(MEASURES, [[each.measures[name] for name in MEASURES] for each in judged]),
         "valid": round(fmean(bool(each.ranking) for each in judged), 4),
         "judged_answers": sum(each.correct is not None for each in judged),
     }
@@ -86,13 +85,10 @@ def figures_of(judged: Sequence[Judged]) -> dict[str, Any]:
     return figures | {name: round(fmean(getattr(each, name) for each in judged), 4) for name in _SPENT}
 
 
-def table(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def table(figures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The figures as a table in Markdown. Measures have their 95 % intervals in brackets."""
     columns = (*MEASURES, "valid", *_ANSWERS, *_SPENT)
-    yield f"| method | {' | '.join(columns)} |"
-    yield "|---" * (len(columns) + 1) + "|"
-    for method, each in figures.items():
-        yield f"| {method} | {' | '.join(_cell(each, name) for name in columns)} |"
+    return markdown.table(("method", *columns), ((method, *(_cell(each, name) for name in columns)) for method, each in figures.items()))
 
 
 def _cell(figures: Mapping[str, Any], name: str) -> str:

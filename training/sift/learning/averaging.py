@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from peft import PeftModel
+from peft import PeftConfig, PeftModel
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -54,6 +54,4 @@ def write_mean(checkpoints: Sequence[Path], target: Path) -> None:
 
 
 def _base_of(adapter: Path) -> str:
-    from peft import PeftConfig
-
     return str(PeftConfig.from_pretrained(str(adapter)).base_model_name_or_path)

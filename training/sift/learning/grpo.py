@@ -16,15 +16,13 @@ from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import utils as trl_utils
 
-from training.sift.data.examples import Example, UserExamples
+from training.sift.data.examples import Chosen
 from training.sift.learning.curriculum import is_informative
 from training.sift.models.local_model import prepared
 from training.sift.rewards.rewarding import Rewarder, RewardOptions, Rollout
 
 _LORA_RANK: Final = 16
 _LEFT_PADDED: Final = ("prompt_ids", "prompt_mask")
-
-Chosen = Sequence[tuple[UserExamples, Example]]
 
 
 class DynamicTrainer(GRPOTrainer):  # type: ignore[misc, unused-ignore]
@@ -153,10 +151,7 @@ def optimise(
     """
     rows = [
         {
-            "prompt": [
-                {"role": each.role, "content": each.content}
-                for each in user.prompt(example, most=options.sessions, reasoning=options.reasoning)
-            ],
+            "prompt": [{"role": each.role, "content": each.content} for each in options.prompt(user, example)],
             "example_id": example.id,
         }
         for user, example in chosen

@@ -8,20 +8,19 @@ section 4.4: ``--alpha 0`` (no task outcome), ``--shaping absolute`` (no baselin
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any, Final, get_args
 
-from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
-from training.sift.data.examples import TRAIN, Example, UserExamples, split_users
+from training.sift.data.examples import TRAIN, Chosen, split_users
 from training.sift.learning.curriculum import CURRICULUM, CurriculumExample
-from training.sift.models.endpoints import EndpointModel, RankingModel, working_settings
+from training.sift.models.endpoints import RankingModel
 from training.sift.models.proxies import require_torch
 from training.sift.rewards.formulas import Shaping
 from training.sift.rewards.measures import measures_of
-from training.sift.rewards.reward import WORKING_ANSWERS, WORKING_TOKENS, answered_examples, working_cost
+from training.sift.rewards.reward import answered_examples, working_cost, working_model
 from training.sift.rewards.rewarding import Rewarder, RewardOptions, Rollout
 from training.sift.rewards.scoring import SCORINGS
 from training.sift.rewards.working_llm import EndpointWorkingLLM, WorkingLLM
@@ -46,8 +45,6 @@ _CONFIG: Final = (
 )
 _REWARD: Final = ("sessions", "scoring", "shaping", "alpha", "beta", "anneal_epochs", "max_tokens", "overlong_buffer")
 
-Chosen = Sequence[tuple[UserExamples, Example]]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the step's own arguments."""
@@ -68,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--validation", type=int, default=64, metavar="N", help="most validation queries; default: %(default)s")
     parser.add_argument("--seed", type=int, default=7, help="default: %(default)s")
     parser.add_argument("--direct", action="store_true", help="rank without reasoning, the paper's ablation")
-    parser.add_argument("--sessions", type=int, default=10, choices=range(1, 16), metavar="K", help="sessions to rank")
+    parser.add_argument(
+        "--sessions", type=int, default=10, choices=range(1, 16), metavar="K", help="sessions to rank; default: %(default)s"
+    )
     parser.add_argument("--scoring", choices=SCORINGS, default="auto", help="score of an answer; default: %(default)s")
     parser.add_argument("--shaping", choices=get_args(Shaping), default="paper", help="form of R_ans; default: %(default)s")
     parser.add_argument("--alpha", type=float, default=1.0, help="weight of R_ans; 0: the working LLM is not asked; default: %(default)s")
@@ -89,25 +88,32 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     require_torch()
     folder = Run(arguments.run)
     options = reward_options(arguments)
-    working_model = None
-    if options.alpha > 0:
-        working_model = EndpointModel(
-            working_settings(Settings()), replies=folder.folder / WORKING_ANSWERS, purpose="the working LLM", max_tokens=WORKING_TOKENS
-        )
-        chosen, _ = training_examples(folder, arguments)
-        name = working_model.name
-        rollouts = arguments.rollouts * (1 + arguments.refills)
-        if arguments.steps is not None:
-            chosen = [chosen[place % len(chosen)] for place in range(arguments.steps * arguments.batch)]
-        yield working_cost(chosen, model=name, rollouts=rollouts) + " It includes all refills, and no cached answers."
-    else:
+    if options.alpha == 0:
         yield "Model calls: 0. Cost: 0."
+        yield from optimise_model(folder, arguments, None)
+        return
+    model = working_model(folder)
     try:
-        working = None if working_model is None else EndpointWorkingLLM(working_model)
-        yield from optimise_model(folder, arguments, working)
+        chosen, _ = training_examples(folder, arguments)
+        yield training_cost(chosen, arguments, model=model.name)
+        yield from optimise_model(folder, arguments, EndpointWorkingLLM(model))
     finally:
-        if working_model is not None:
-            working_model.close()
+        model.close()
+
+
+def training_cost(chosen: Chosen, arguments: argparse.Namespace, *, model: str, trainings: int = 1) -> str:
+    """The most that the working LLM can cost, as :func:`training.sift.rewards.reward.working_cost` says it.
+
+    Args:
+        chosen: The examples to train on.
+        arguments: As :func:`add_arguments` defines them.
+        model: The working LLM.
+        trainings: Number of trainings with these examples.
+    """
+    if arguments.steps is not None:
+        chosen = [chosen[place % len(chosen)] for place in range(arguments.steps * arguments.batch)]
+    rollouts = arguments.rollouts * (1 + arguments.refills) * trainings
+    return working_cost(chosen, model=model, rollouts=rollouts) + " It includes all refills, and no cached answers."
 
 
 def optimise_model(run: Run, arguments: argparse.Namespace, working: WorkingLLM | None) -> Iterator[str]:
@@ -195,11 +201,8 @@ def validated(model: RankingModel, chosen: Chosen, rewarder: Rewarder, options: 
     """
     if not chosen:
         return {"validation": 0.0, "ndcg_at_5": 0.0}
-    prompts = [user.prompt(example, most=options.sessions, reasoning=options.reasoning) for user, example in chosen]
-    rollouts = [
-        Rollout(user=user, example=example, text=found[0].text, thoughts=found[0].thoughts, tokens=found[0].usage.completion_tokens)
-        for (user, example), found in zip(chosen, model.answer_all(prompts), strict=True)
-    ]
+    prompts = [options.prompt(*each) for each in chosen]
+    rollouts = [Rollout.of(*each, found[0]) for each, found in zip(chosen, model.answer_all(prompts), strict=True)]
     rewards = rewarder.rewards(rollouts)
     gains = [
         measures_of(each.places, rollout.example.gold)["ndcg_at_5"]

@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any, Final
 
+from evaluation.qa.calls import tokens_of
 from models.llm.port import LLMAnswer
 from retrieval.errors import RecallModelError
 from retrieval.session_ranking.prompt import complete_at, number_ranked, parse_ranking
@@ -17,7 +18,7 @@ from runtime.settings import Settings
 from training.plots import write_curves
 from training.runs import Run, RunError
 from training.sift.data.examples import TRAIN, WARM_UP, Example, UserExamples, WarmUpExample, drawn_examples
-from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
+from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, working_settings
 from training.sift.models.proxies import require_torch
 
 SUMMARY: Final = "makes supervised examples of rankings from relevant sessions or a teacher, and trains a model on them"

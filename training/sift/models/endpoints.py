@@ -7,7 +7,6 @@ from typing import Protocol
 
 from evaluation.cached_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT
-from memory.texts.text import estimate_tokens
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest, LLMUsage
 from models.llm.usage import PriceTable
 from runtime.settings import Settings
@@ -107,7 +106,7 @@ def proxy_settings(settings: Settings) -> Settings:
 
 def working_settings(settings: Settings) -> Settings:
     """The settings for the working LLM or a teacher: the endpoint of ``VARVE_LLM__*``, without fallbacks."""
-    return endpoint_settings(settings, url=None, model=None, api_key=None, concurrency=settings.llm.concurrency)
+    return endpoint_settings(settings, concurrency=settings.llm.concurrency)
 
 
 def estimated_cost(settings: Settings, *, model: str, calls: int, prompt_tokens: int, completion_tokens: int) -> str:
@@ -120,12 +119,7 @@ def estimated_cost(settings: Settings, *, model: str, calls: int, prompt_tokens:
         prompt_tokens: Tokens of all prompts, estimated.
         completion_tokens: Tokens of all answers, at most.
     """
-    prices = PriceTable.load(settings.llm.price_table) if settings.llm.price_table else PriceTable()
+    prices = PriceTable.load(settings.llm.price_table)
     usage = LLMUsage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
     cost = f"{prices.cost(model, usage):.4g}" if prices else "unknown without a price table (VARVE_LLM__PRICE_TABLE)"
     return f"Calls of {model}: at most {calls:,}, about {prompt_tokens:,} + {completion_tokens:,} tokens. Cost: {cost}."
-
-
-def tokens_of(prompt: Prompt) -> int:
-    """Estimated tokens of a prompt."""
-    return sum(estimate_tokens(each.content) for each in prompt)

@@ -5,15 +5,16 @@ The working LLM is that of ``VARVE_LLM__*``. Its answers are cached by the hash 
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
+from evaluation.qa.calls import tokens_of
 from memory.texts.text import estimate_tokens
 from runtime.settings import Settings
 from training.progress import track
 from training.runs import Run, RunError
-from training.sift.data.examples import TRAIN, Example, UserExamples, drawn_examples
-from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, tokens_of, working_settings
+from training.sift.data.examples import TRAIN, Chosen, Example, UserExamples, drawn_examples
+from training.sift.models.endpoints import EndpointModel, RankingModel, estimated_cost, working_settings
 from training.sift.models.proxies import add_proxy_arguments, load_proxy
 from training.sift.rewards.formulas import TIERS
 from training.sift.rewards.rewarding import Reward, Rewarder, RewardOptions, Rollout
@@ -51,23 +52,32 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
     names = ("model", "endpoint", "sessions", "direct", "max_tokens", "seed", "examples", "rollouts", "scoring")
     folder.begin(step, {**{name: getattr(arguments, name) for name in names}, "train": folder.digest(TRAIN)})
     chosen = answered_examples(folder, number=arguments.examples, seed=arguments.seed)
-    working_model = EndpointModel(
-        working_settings(Settings()), replies=folder.folder / WORKING_ANSWERS, purpose="the working LLM", max_tokens=WORKING_TOKENS
-    )
+    model = working_model(folder)
     options = RewardOptions(
         sessions=arguments.sessions, reasoning=not arguments.direct, scoring=arguments.scoring, max_tokens=arguments.max_tokens
     )
-    yield working_cost(chosen, model=working_model.name, rollouts=arguments.rollouts)
+    yield working_cost(chosen, model=model.name, rollouts=arguments.rollouts)
     proxy = load_proxy(arguments, folder)
     if arguments.endpoint:
         yield proxy_cost(chosen, model=proxy.name, options=options, calls=arguments.rollouts)
     else:
         yield f"Rankings by {proxy.name}, in this process. Cost: 0."
     try:
-        yield from reward_all(folder, step, chosen, proxy, EndpointWorkingLLM(working_model), options=options, rollouts=arguments.rollouts)
+        yield from reward_all(folder, step, chosen, proxy, EndpointWorkingLLM(model), options=options, rollouts=arguments.rollouts)
     finally:
         proxy.close()
-        working_model.close()
+        model.close()
+
+
+def working_model(run: Run) -> EndpointModel:
+    """The working LLM of ``VARVE_LLM__*``, with its answers cached in the run.
+
+    Raises:
+        EvaluationError: If none is configured.
+    """
+    return EndpointModel(
+        working_settings(Settings()), replies=run.folder / WORKING_ANSWERS, purpose="the working LLM", max_tokens=WORKING_TOKENS
+    )
 
 
 def answered_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[UserExamples, Example]]:
@@ -90,7 +100,7 @@ def answered_examples(run: Run, *, number: int | None, seed: int) -> list[tuple[
 def reward_all(
     run: Run,
     step: str,
-    chosen: Sequence[tuple[UserExamples, Example]],
+    chosen: Chosen,
     proxy: RankingModel,
     working: WorkingLLM,
     *,
@@ -115,13 +125,9 @@ def reward_all(
         if run.has(part):
             continue
         examples = chosen[number * _PART : (number + 1) * _PART]
-        prompts = [user.prompt(example, most=options.sessions, reasoning=options.reasoning) for user, example in examples]
+        prompts = [options.prompt(*each) for each in examples]
         answers = proxy.answer_all(prompts, samples=rollouts)
-        given = [
-            Rollout(user=user, example=example, text=each.text, thoughts=each.thoughts, tokens=each.usage.completion_tokens)
-            for (user, example), of_example in zip(examples, answers, strict=True)
-            for each in of_example
-        ]
+        given = [Rollout.of(*each, answer) for each, of_example in zip(examples, answers, strict=True) for answer in of_example]
         rewards = rewarder.rewards(given)
         run.write(part, rewards)
         run.record(step, part=part, **summary(rewards))
@@ -144,7 +150,7 @@ def summary(rewards: list[Reward]) -> dict[str, Any]:
     }
 
 
-def working_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str, rollouts: int) -> str:
+def working_cost(chosen: Chosen, *, model: str, rollouts: int) -> str:
     """The cost of the working LLM, without cached answers: 7 calls per rollout, one of them shared by an example's rollouts.
 
     Args:
@@ -163,7 +169,7 @@ def working_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str, 
     return estimated_cost(Settings(), model=model, calls=calls, prompt_tokens=tokens, completion_tokens=calls * WORKING_TOKENS)
 
 
-def proxy_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str, options: RewardOptions, calls: int) -> str:
+def proxy_cost(chosen: Chosen, *, model: str, options: RewardOptions, calls: int) -> str:
     """The cost of rankings by an endpoint.
 
     Args:
@@ -172,7 +178,7 @@ def proxy_cost(chosen: Sequence[tuple[UserExamples, Example]], *, model: str, op
         options: The form of the prompts.
         calls: Calls per example.
     """
-    tokens = sum(tokens_of(user.prompt(example, most=options.sessions, reasoning=options.reasoning)) for user, example in chosen)
+    tokens = sum(tokens_of(options.prompt(*each)) for each in chosen)
     number = len(chosen) * calls
     return estimated_cost(
         Settings(), model=model, calls=number, prompt_tokens=tokens * calls, completion_tokens=number * options.max_tokens

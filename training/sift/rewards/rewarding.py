@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from models.llm.port import ChatMessage, LLMAnswer
 from retrieval.errors import RecallModelError
 from retrieval.session_ranking.prompt import complete_at, parse_ranking
 from training.sift.data.examples import Example, UserExamples
@@ -44,6 +45,10 @@ class RewardOptions(BaseModel):
     overlong_buffer: int = Field(default=256, ge=1)
     """Last tokens of it, in which the penalty grows. The paper has 4,096 of 20,480."""
 
+    def prompt(self, user: UserExamples, example: Example) -> Sequence[ChatMessage]:
+        """The prompt for an answer of this form."""
+        return user.prompt(example, most=self.sessions, reasoning=self.reasoning)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollout:
@@ -54,6 +59,11 @@ class Rollout:
     text: str
     thoughts: str = ""
     tokens: int = 0
+
+    @classmethod
+    def of(cls, user: UserExamples, example: Example, answer: LLMAnswer) -> Self:
+        """The rollout of a model's answer."""
+        return cls(user=user, example=example, text=answer.text, thoughts=answer.thoughts, tokens=answer.usage.completion_tokens)
 
 
 class Reward(BaseModel):

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { usageQuery, type Usage } from "@/api/pipeline";
-import { hasScope, usePrincipal } from "@/api/session";
+import { readsWholeTenant, usePrincipal } from "@/api/session";
 import { useTenant } from "@/shell/tenant";
 import { StackedBars } from "@/ui/charts/StackedBars";
 import { Count } from "@/ui/Count";
@@ -25,12 +25,10 @@ const PERIODS = [
 ];
 
 export function CostPage() {
-  const principal = usePrincipal();
-  const isOpen = principal.kind === "operator" || (hasScope(principal, "operate") && principal.user === null);
   return (
     <>
       <PageHeader title="Cost" purpose="Calls of language models with their tokens and cost, by day (UTC), and today’s use of each budget." />
-      {isOpen ? <Costs /> : <NotForYou title="Your key does not show the cost">It needs the scope “operate”, and must not be bound to a user.</NotForYou>}
+      {readsWholeTenant(usePrincipal()) ? <Costs /> : <NotForYou title="Your key does not show the cost">It needs the scope “operate”, and must not be bound to a user.</NotForYou>}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { Button } from "@/ui/Button";
 import { cx } from "@/ui/classes";
 import { TextField } from "@/ui/Field";
 import { readableKey } from "@/ui/format";
+import { LoadMore } from "@/ui/LoadMore";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { SearchForm } from "@/ui/SearchForm";
 import { Empty, QueryState } from "@/ui/states";
@@ -31,13 +32,7 @@ export function EntitiesPage() {
           <QueryState query={query} isEmpty={() => entities.length === 0} empty={<Empty title={user || type ? "No entity matches" : "There is no entity yet"}>An entity appears when an event or a patch updates it.</Empty>}>
             {() => <EntityList entities={entities} chosen={chosen} />}
           </QueryState>
-          {query.hasNextPage && (
-            <div className="border-t p-3 text-center">
-              <Button size="small" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                Load more
-              </Button>
-            </div>
-          )}
+          <LoadMore query={query} />
         </Panel>
         {chosen ? <EntityView key={chosen} path={chosen} /> : <Panel>{query.isPending ? null : <Empty title="No entity is chosen" />}</Panel>}
       </div>

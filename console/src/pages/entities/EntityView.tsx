@@ -4,9 +4,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { entityQuery, historyQuery, type Step } from "@/api/entities";
 import { ApiError } from "@/api/errors";
 import { Badge } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
 import { SelectField } from "@/ui/Field";
 import { formatTime, readableKey } from "@/ui/format";
+import { LoadMore } from "@/ui/LoadMore";
 import { Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -34,13 +34,7 @@ export function EntityView({ path }: { path: string }) {
       <AtMoment type={type} entityKey={key} steps={steps} />
       <Panel title="Changes" note={isComplete ? "oldest first" : "oldest first; older changes are no longer kept"}>
         {isMissing(history.error) ? <Empty title="No change is known" /> : <QueryState query={history}>{() => <Steps steps={steps} />}</QueryState>}
-        {history.hasNextPage && (
-          <div className="pt-3 text-center">
-            <Button busy={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
-              Load more
-            </Button>
-          </div>
-        )}
+        <LoadMore query={history} className="pt-3" />
       </Panel>
     </div>
   );

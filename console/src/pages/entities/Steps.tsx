@@ -1,6 +1,6 @@
 import type { Step } from "@/api/entities";
 import { Badge, type Tone } from "@/ui/Badge";
-import { inWords, listed } from "@/ui/format";
+import { counted, inWords, listed } from "@/ui/format";
 import { Ago, Moment } from "@/ui/Moment";
 import { Empty } from "@/ui/states";
 import { Value } from "@/ui/Value";
@@ -55,7 +55,7 @@ function Changes({ step }: { step: Step }) {
   return (
     <details className="mt-2">
       <summary className="text-xs text-muted">
-        {step.changes.length} {step.changes.length === 1 ? "change" : "changes"} with evidence
+        {counted(step.changes.length, "change")} with evidence
       </summary>
       <ul className="mt-1 space-y-1 text-xs">
         {step.changes.map((change, index) => (

@@ -2,10 +2,9 @@ import { useState } from "react";
 
 import { useCreateKey } from "@/api/keys";
 import type { Scope } from "@/api/session";
-import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
+import { DialogForm } from "@/ui/DialogForm";
 import { CheckField, TextField } from "@/ui/Field";
-import { ErrorNote } from "@/ui/states";
 
 const SCOPES: { scope: Scope; label: string }[] = [
   { scope: "ingest", label: "ingest: send messages" },
@@ -26,23 +25,19 @@ export function NewKeyDialog({ tenant, onClose, onMade }: { tenant: string; onCl
     if (!next.delete(scope)) next.add(scope);
     setScopes(next);
   };
+  const submit = () =>
+    create.mutate(
+      {
+        label: label.trim(),
+        scopes: SCOPES.map((each) => each.scope).filter((scope) => scopes.has(scope)),
+        user: user.trim() || null,
+        expires: expires ? new Date(`${expires}T00:00:00`).toISOString() : null,
+      },
+      { onSuccess: (made) => onMade(made.key) },
+    );
   return (
     <Dialog title={`New key of ${tenant}`} onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate(
-            {
-              label: label.trim(),
-              scopes: SCOPES.map((each) => each.scope).filter((scope) => scopes.has(scope)),
-              user: user.trim() || null,
-              expires: expires ? new Date(`${expires}T00:00:00`).toISOString() : null,
-            },
-            { onSuccess: (made) => onMade(made.key) },
-          );
-        }}
-      >
+      <DialogForm action="Make the key" disabled={scopes.size === 0} change={create} onSubmit={submit} onClose={onClose}>
         <TextField label="Label" value={label} maxLength={200} onChange={(event) => setLabel(event.target.value)} />
         <fieldset>
           <legend className="mb-1 text-xs font-medium text-muted">Scopes</legend>
@@ -56,14 +51,7 @@ export function NewKeyDialog({ tenant, onClose, onMade }: { tenant: string; onCl
           <TextField label="Only for the user (optional)" value={user} onChange={(event) => setUser(event.target.value)} />
           <TextField label="Expires on (optional)" type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />
         </div>
-        {create.isError && <ErrorNote error={create.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={create.isPending} disabled={scopes.size === 0}>
-            Make the key
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -7,11 +7,12 @@ import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { ConfirmDialog } from "@/ui/ConfirmDialog";
 import { Dialog } from "@/ui/Dialog";
+import { DialogForm } from "@/ui/DialogForm";
 import { SelectField, TextField } from "@/ui/Field";
 import { Ago } from "@/ui/Moment";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
-import { ErrorNote, QueryState } from "@/ui/states";
+import { QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
 import { SecretDialog } from "./SecretDialog";
@@ -73,23 +74,10 @@ function NewOperatorDialog({ onClose, onMade }: { onClose: () => void; onMade: (
   const [role, setRole] = useState<Role>("viewer");
   return (
     <Dialog title="New operator’s key" onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate({ label: label.trim(), role }, { onSuccess: (made) => onMade(made.key) });
-        }}
-      >
+      <DialogForm action="Make the key" change={create} onSubmit={() => create.mutate({ label: label.trim(), role }, { onSuccess: (made) => onMade(made.key) })} onClose={onClose}>
         <TextField label="Label" required value={label} onChange={(event) => setLabel(event.target.value)} />
         <SelectField label="Role" options={ROLES} value={role} onChange={(event) => setRole(event.target.value as Role)} />
-        {create.isError && <ErrorNote error={create.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={create.isPending}>
-            Make the key
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }
@@ -101,8 +89,7 @@ function Revoke({ apiKey, onClose }: { apiKey: OperatorKey; onClose: () => void 
       title={`Revoke the operator’s key ${apiKey.label || apiKey.id}`}
       action="Revoke"
       typed="revoke"
-      busy={remove.isPending}
-      error={remove.error}
+      change={remove}
       onClose={onClose}
       onConfirm={() =>
         remove.mutate(apiKey.id, {

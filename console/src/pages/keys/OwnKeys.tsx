@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { ownKeysQuery, statusQuery } from "@/api/keys";
-import { hasScope, usePrincipal } from "@/api/session";
-import { Badge } from "@/ui/Badge";
+import { readsWholeTenant, usePrincipal } from "@/api/session";
+import { Badges } from "@/ui/Badge";
 import { Facts } from "@/ui/Facts";
 import { formatCount } from "@/ui/format";
 import { Panel } from "@/ui/Panel";
@@ -14,11 +14,10 @@ import { QUOTA } from "./limits";
 
 /** What a tenant sees: the key of this session, and with the scope `operate` all keys and the quotas. */
 export function OwnKeys() {
-  const principal = usePrincipal();
   return (
     <>
       <SessionKey />
-      {hasScope(principal, "operate") && principal.user === null ? (
+      {readsWholeTenant(usePrincipal()) ? (
         <TenantsOwn />
       ) : (
         <Panel title="All keys">
@@ -41,14 +40,7 @@ function SessionKey() {
               ["Tenant", status.tenant],
               ["Key", `${principal.id}${principal.label ? ` (${principal.label})` : ""}`],
               ["User", status.user ?? "all users of the tenant"],
-              [
-                "Scopes",
-                <span key="scopes" className="flex flex-wrap gap-1">
-                  {status.scopes.map((scope) => (
-                    <Badge key={scope}>{scope}</Badge>
-                  ))}
-                </span>,
-              ],
+              ["Scopes", <Badges key="scopes" names={status.scopes} />],
               ["Schema", <code key="schema" className="font-mono text-xs">{status.schema}</code>],
               ["Generation", status.generation || "first"],
             ]}

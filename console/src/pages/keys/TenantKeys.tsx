@@ -80,8 +80,7 @@ function Rotate({ tenant, apiKey, onClose, onMade }: { tenant: string; apiKey: A
     <ConfirmDialog
       title={`Rotate the key ${apiKey.label || apiKey.id}`}
       action="Rotate"
-      busy={rotate.isPending}
-      error={rotate.error}
+      change={rotate}
       onClose={onClose}
       onConfirm={() => rotate.mutate({ id: apiKey.id, overlapS: HOUR_S }, { onSuccess: (made) => onMade(made.key) })}
     >
@@ -97,8 +96,7 @@ function Revoke({ tenant, apiKey, onClose }: { tenant: string; apiKey: ApiKey; o
       title={`Revoke the key ${apiKey.label || apiKey.id}`}
       action="Revoke"
       typed="revoke"
-      busy={revoke.isPending}
-      error={revoke.error}
+      change={revoke}
       onClose={onClose}
       onConfirm={() =>
         revoke.mutate(apiKey.id, {

@@ -6,11 +6,12 @@ import { tenantQuery, useUpdateTenant, type Tenant } from "@/api/keys";
 import { hasRole, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
+import { DialogForm } from "@/ui/DialogForm";
 import { Facts } from "@/ui/Facts";
 import { CheckField, SelectField, TextField } from "@/ui/Field";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
-import { ErrorNote, QueryState } from "@/ui/states";
+import { QueryState } from "@/ui/states";
 
 import { BUDGET, entriesOf, inWordsOf, QUOTA, withEntries, type Entry, type LimitField, type Limits } from "./limits";
 
@@ -72,23 +73,19 @@ function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }
   const update = useUpdateTenant(tenant.id);
   const [quota, setQuota] = useState(entriesOf(QUOTA, tenant.quota));
   const [budget, setBudget] = useState(entriesOf(BUDGET, tenant.budget));
+  const submit = () =>
+    update.mutate(
+      { quota: withEntries(tenant.quota, QUOTA, quota), budget: withEntries(tenant.budget, BUDGET, budget) } as Schemas["TenantChange"],
+      {
+        onSuccess: () => {
+          notify("The limits are stored. Every process applies them within seconds.");
+          onClose();
+        },
+      },
+    );
   return (
     <Dialog title={`Quotas and budget of ${tenant.id}`} onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          update.mutate(
-            { quota: withEntries(tenant.quota, QUOTA, quota), budget: withEntries(tenant.budget, BUDGET, budget) } as Schemas["TenantChange"],
-            {
-              onSuccess: () => {
-                notify("The limits are stored. Every process applies them within seconds.");
-                onClose();
-              },
-            },
-          );
-        }}
-      >
+      <DialogForm action="Save" change={update} onSubmit={submit} onClose={onClose}>
         <p className="text-sm text-muted">Leave a field empty to use the default of the deployment.</p>
         <FieldSet title="Quotas" fields={QUOTA} entries={quota} onChange={setQuota} />
         <FieldSet
@@ -98,14 +95,7 @@ function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }
           entries={budget}
           onChange={setBudget}
         />
-        {update.isError && <ErrorNote error={update.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={update.isPending}>
-            Save
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 import type { ApiKey } from "@/api/keys";
-import { Badge } from "@/ui/Badge";
+import { Badge, Badges } from "@/ui/Badge";
 import { Ago } from "@/ui/Moment";
 import { useNow } from "@/ui/now";
 import type { Column } from "@/ui/Table";
@@ -11,18 +11,7 @@ export function keyColumns(): Column<ApiKey>[] {
   return [
     { key: "label", title: "Label", cell: (key) => <span className="font-medium">{key.label || key.id}</span> },
     { key: "id", title: "Id", wide: true, cell: (key) => <code className="font-mono text-xs">{key.id}</code> },
-    {
-      key: "scopes",
-      title: "Scopes",
-      className: "min-w-32",
-      cell: (key) => (
-        <span className="flex flex-wrap gap-1">
-          {key.scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
-          ))}
-        </span>
-      ),
-    },
+    { key: "scopes", title: "Scopes", className: "min-w-32", cell: (key) => <Badges names={key.scopes} /> },
     { key: "user", title: "User", cell: (key) => key.user ?? <span className="text-muted">all</span> },
     { key: "used", title: "Last used", wide: true, cell: (key) => (key.last_used ? <Ago at={key.last_used} /> : never) },
     { key: "expires", title: "Expires", wide: true, cell: (key) => (key.expires ? <Expiry at={key.expires} /> : never) },

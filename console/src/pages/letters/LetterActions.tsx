@@ -20,7 +20,7 @@ export function LetterActions({ places, which = "" }: Props) {
   const purge = usePurge(principal);
   const [asking, setAsking] = useState<"redrive" | "purge" | null>(null);
   const close = () => setAsking(null);
-  const count = `${places.length} ${places.length === 1 ? "letter" : "letters"}`;
+  const count = counted(places.length, "letter");
   return (
     <>
       <Button size="small" tone="primary" onClick={() => setAsking("redrive")}>
@@ -33,9 +33,7 @@ export function LetterActions({ places, which = "" }: Props) {
         <ConfirmDialog
           title={`Redrive ${count}`}
           action="Redrive"
-          tone="primary"
-          busy={redrive.isPending}
-          error={redrive.error}
+          change={redrive}
           onClose={close}
           onConfirm={() =>
             redrive.mutate(places, {
@@ -54,8 +52,7 @@ export function LetterActions({ places, which = "" }: Props) {
           title={`Purge ${count}`}
           action="Purge"
           typed="purge"
-          busy={purge.isPending}
-          error={purge.error}
+          change={purge}
           onClose={close}
           onConfirm={() =>
             purge.mutate(places, {

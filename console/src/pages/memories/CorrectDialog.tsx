@@ -2,11 +2,10 @@ import { useState } from "react";
 
 import type { Schemas } from "@/api/client";
 import { useCorrect } from "@/api/memories";
-import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
+import { DialogForm } from "@/ui/DialogForm";
 import { TextArea, TextField } from "@/ui/Field";
 import { notify } from "@/ui/notices";
-import { ErrorNote } from "@/ui/states";
 
 import type { ChangeProps } from "./changes";
 
@@ -41,13 +40,7 @@ export function CorrectDialog({ memory, onClose, onDone }: ChangeProps) {
 
   return (
     <Dialog title="Correct this memory" onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
+      <DialogForm action="Save the correction" disabled={parsed === null || isUnchanged} change={change} onSubmit={submit} onClose={onClose}>
         {isEvent && <TextArea label="Content" rows={3} maxLength={4000} required value={content} onChange={(event) => setContent(event.target.value)} />}
         <TextArea
           label="Properties (JSON)"
@@ -66,14 +59,7 @@ export function CorrectDialog({ memory, onClose, onDone }: ChangeProps) {
           </div>
         )}
         <TextField label="Reason (optional, stored with the change)" maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
-        {change.isError && <ErrorNote error={change.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" busy={change.isPending} disabled={parsed === null || isUnchanged}>
-            Save the correction
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

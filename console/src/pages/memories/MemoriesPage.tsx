@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 
 import { memoriesQuery, searchQuery, type Memory, type MemoryFilter } from "@/api/memories";
-import { Button } from "@/ui/Button";
 import { counted } from "@/ui/format";
+import { LoadMore } from "@/ui/LoadMore";
 import { PageHeader, Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 
@@ -42,13 +42,7 @@ function All({ filter, selected, onOpen }: ListProps) {
       <QueryState query={query} rows={8} isEmpty={() => memories.length === 0} empty={<NothingFound isFiltered={Object.values(filter).some(Boolean)} />}>
         {() => <MemoryTable memories={memories} selected={selected} onOpen={onOpen} />}
       </QueryState>
-      {query.hasNextPage && (
-        <div className="border-t p-3 text-center">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore query={query} />
     </Panel>
   );
 }

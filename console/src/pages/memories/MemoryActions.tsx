@@ -59,7 +59,7 @@ function Revert({ memory, onClose, onDone }: ChangeProps) {
   const change = useRevert(memory.id);
   const confirm = (reason: string) => change.mutate(reason, { onSuccess: () => onDone("The newest correction is reverted") });
   return (
-    <ConfirmDialog title="Revert the newest correction" action="Revert" tone="primary" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title="Revert the newest correction" action="Revert" withReason change={change} onConfirm={confirm} onClose={onClose}>
       <p>The memory gets the values that it had before its newest correction.</p>
     </ConfirmDialog>
   );
@@ -69,7 +69,7 @@ function Invalidate({ memory, onClose, onDone }: ChangeProps) {
   const change = useInvalidate(memory.id);
   const confirm = (reason: string) => change.mutate(reason, { onSuccess: ({ remaining }) => onDone("The event is invalid", remaining) });
   return (
-    <ConfirmDialog title="Invalidate this event" action="Invalidate" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title="Invalidate this event" action="Invalidate" tone="danger" withReason change={change} onConfirm={confirm} onClose={onClose}>
       <p>The event was never true. Recalls no longer find it, and entities lose its contribution.</p>
       <p className="text-muted">You can revert this here while the event is kept. Lists no longer show it: note its id if you may want to come back.</p>
     </ConfirmDialog>
@@ -80,7 +80,7 @@ function Delete({ memory, onClose, onDone }: ChangeProps) {
   const change = useDelete(memory.id);
   const confirm = (reason: string) => change.mutate(reason, { onSuccess: ({ remaining }) => onDone("The event is deleted", remaining, true) });
   return (
-    <ConfirmDialog title="Delete this event" action="Delete" typed="delete" withReason busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title="Delete this event" action="Delete" typed="delete" withReason change={change} onConfirm={confirm} onClose={onClose}>
       <p>
         <strong>This cannot be undone.</strong> No revert and no later extraction restores the event. Entities lose its contribution.
       </p>

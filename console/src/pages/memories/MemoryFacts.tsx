@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 
 import type { Memory } from "@/api/memories";
-import { Badge } from "@/ui/Badge";
+import { Badge, Badges } from "@/ui/Badge";
 import { Code } from "@/ui/Code";
 import { Facts } from "@/ui/Facts";
 import { counted, extractorInWords, formatScore, inWords, readableKey } from "@/ui/format";
@@ -55,16 +55,7 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
           ["Part of", memory.parent && <MemoryLink id={memory.parent} />],
           ["Generation", memory.generation || "first"],
           ["Version", memory.version],
-          [
-            "Keywords",
-            memory.keywords.length > 0 && (
-              <span className="flex flex-wrap gap-1">
-                {memory.keywords.map((keyword) => (
-                  <Badge key={keyword}>{keyword}</Badge>
-                ))}
-              </span>
-            ),
-          ],
+          ["Keywords", memory.keywords.length > 0 && <Badges names={memory.keywords} />],
         ]}
       />
       {properties.length > 0 && (

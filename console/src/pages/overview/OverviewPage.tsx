@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 
 import { letterCountQuery } from "@/api/letters";
 import { overviewQuery, type Overview } from "@/api/pipeline";
-import { hasScope, usePrincipal } from "@/api/session";
+import { readsWholeTenant, usePrincipal } from "@/api/session";
 import { useTenant } from "@/shell/tenant";
 import { TimeChart } from "@/ui/charts/TimeChart";
 import { Figure } from "@/ui/Facts";
@@ -91,7 +91,7 @@ function Figures({ overview, isOperator }: { overview: Overview; isOperator: boo
 function OpenLetters() {
   const principal = usePrincipal();
   const tenant = useTenant();
-  const mayRead = principal.kind === "operator" || (hasScope(principal, "operate") && principal.user === null);
+  const mayRead = readsWholeTenant(principal);
   const query = useQuery({ ...letterCountQuery(principal, tenant), enabled: mayRead });
   if (!mayRead) return null;
   const count = query.data;

@@ -10,7 +10,7 @@ import { MemoryLink } from "../memories/MemoryLink";
 /** The block of text that an LLM gets for the same question. */
 export function ContextPanel({ query }: { query: UseQueryResult<ContextBlock> }) {
   return (
-    <Panel title="Context for the LLM" note={query.data && `${query.data.tokens} tokens${query.data.left_out ? `, ${counted(query.data.left_out, "memory")} left out` : ""}`}>
+    <Panel title="Context for the LLM" note={query.data && `${counted(query.data.tokens, "token")}${query.data.left_out ? `, ${counted(query.data.left_out, "memory")} left out` : ""}`}>
       <QueryState query={query}>
         {(block) => (
           <div className="space-y-3">

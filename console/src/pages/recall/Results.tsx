@@ -1,4 +1,3 @@
-
 import type { Recalled, Result } from "@/api/recall";
 import { Badge } from "@/ui/Badge";
 import { Bar } from "@/ui/Bar";

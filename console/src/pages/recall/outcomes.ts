@@ -1,7 +1,7 @@
 import type { Tone } from "@/ui/Badge";
+import { inWords } from "@/ui/format";
 
-/** What happened to a candidate, in words. */
-export const OUTCOMES: Record<string, { text: string; tone: Tone }> = {
+const OUTCOMES: Record<string, { text: string; tone: Tone }> = {
   returned: { text: "It is among the results.", tone: "good" },
   used: { text: "A returned entity or summary uses it.", tone: "good" },
   rank: { text: "Better candidates filled the limit.", tone: "neutral" },
@@ -17,6 +17,7 @@ export const OUTCOMES: Record<string, { text: string; tone: Tone }> = {
   unknown: { text: "There is no such memory or message, or it is another user’s.", tone: "bad" },
 };
 
+/** What happened to a candidate, in words. */
 export function outcomeOf(name: string): { text: string; tone: Tone } {
-  return OUTCOMES[name] ?? { text: name.replaceAll("_", " "), tone: "neutral" };
+  return OUTCOMES[name] ?? { text: inWords(name), tone: "neutral" };
 }

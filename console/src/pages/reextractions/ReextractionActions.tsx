@@ -50,7 +50,7 @@ function Pause({ progress, onClose }: ChangeProps) {
       },
     });
   return (
-    <ConfirmDialog title={`Pause ${progress.generation}`} action="Pause" tone="primary" busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title={`Pause ${progress.generation}`} action="Pause" change={change} onConfirm={confirm} onClose={onClose}>
       <p>What is extracted stays. Live traffic is not affected.</p>
     </ConfirmDialog>
   );
@@ -84,9 +84,7 @@ function Resume({ progress, onClose }: ChangeProps) {
     <ConfirmDialog
       title={isPaused ? `Resume ${progress.generation}` : `Limits of ${progress.generation}`}
       action={isPaused ? "Resume" : "Save"}
-      tone="primary"
-      busy={change.isPending}
-      error={change.error}
+      change={change}
       onConfirm={confirm}
       onClose={onClose}
     >
@@ -115,7 +113,7 @@ function Cancel({ progress, onClose }: ChangeProps) {
       },
     });
   return (
-    <ConfirmDialog title={`Cancel ${progress.generation}`} action="Cancel the re-extraction" typed="cancel" busy={change.isPending} error={change.error} onConfirm={confirm} onClose={onClose}>
+    <ConfirmDialog title={`Cancel ${progress.generation}`} action="Cancel the re-extraction" typed="cancel" change={change} onConfirm={confirm} onClose={onClose}>
       <p>
         <strong>This cannot be undone.</strong> Everything that it has extracted is removed, and the calls were paid for. The live memories stay.
       </p>

@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 
 import type { Check } from "@/api/schemas";
-import { Badge } from "@/ui/Badge";
+import { Badges } from "@/ui/Badge";
 import { Facts } from "@/ui/Facts";
 import { ErrorNote } from "@/ui/states";
 
@@ -49,14 +49,7 @@ export function CheckView({ parsed, check, lineOf, onGoTo }: Props) {
 }
 
 function Names({ names }: { names: string[] }) {
-  if (names.length === 0) return <span className="text-muted">none</span>;
-  return (
-    <span className="flex flex-wrap gap-1">
-      {names.map((name) => (
-        <Badge key={name}>{name}</Badge>
-      ))}
-    </span>
-  );
+  return names.length === 0 ? <span className="text-muted">none</span> : <Badges names={names} />;
 }
 
 interface ProblemProps {

@@ -79,8 +79,7 @@ function Switch({ tenant, generation, onClose }: ChangeProps) {
     <ConfirmDialog
       title={`Make ${shown(generation)} the live generation`}
       action="Make live"
-      busy={change.isPending}
-      error={change.error}
+      change={change}
       onClose={onClose}
       onConfirm={() =>
         change.mutate(generation.name, {
@@ -104,8 +103,7 @@ function Drop({ tenant, generation, onClose }: ChangeProps) {
       title={`Drop the generation ${shown(generation)}`}
       action="Drop"
       typed="drop"
-      busy={change.isPending}
-      error={change.error}
+      change={change}
       onClose={onClose}
       onConfirm={() =>
         change.mutate(generation.name, {

@@ -7,8 +7,8 @@ import { usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/Code";
 import { Dialog } from "@/ui/Dialog";
+import { DialogForm } from "@/ui/DialogForm";
 import { SelectField, TextField } from "@/ui/Field";
-import { ErrorNote } from "@/ui/states";
 
 /** Announces a generation, and shows the command that writes it from the log. */
 export function NewGenerationDialog({ tenant, onClose }: { tenant: string; onClose: () => void }) {
@@ -33,13 +33,7 @@ export function NewGenerationDialog({ tenant, onClose }: { tenant: string; onClo
           </div>
         </div>
       ) : (
-        <form
-          className="space-y-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            announce.mutate({ name, schema: schema || null, method: method || null });
-          }}
-        >
+        <DialogForm action="Announce" change={announce} onSubmit={() => announce.mutate({ name, schema: schema || null, method: method || null })} onClose={onClose}>
           <TextField label="Name" required maxLength={64} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" value={name} onChange={(event) => setName(event.target.value)} />
           <SelectField
             label="Schema"
@@ -53,14 +47,7 @@ export function NewGenerationDialog({ tenant, onClose }: { tenant: string; onClo
             value={method}
             onChange={(event) => setMethod(event.target.value)}
           />
-          {announce.isError && <ErrorNote error={announce.error} />}
-          <div className="flex justify-end gap-2">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" tone="primary" busy={announce.isPending}>
-              Announce
-            </Button>
-          </div>
-        </form>
+        </DialogForm>
       )}
     </Dialog>
   );

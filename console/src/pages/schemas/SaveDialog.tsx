@@ -13,8 +13,7 @@ export function SaveDialog({ content, onStored, onClose }: { content: unknown; o
     <ConfirmDialog
       title="Store the schema"
       action="Store"
-      busy={create.isPending}
-      error={create.error}
+      change={create}
       onClose={onClose}
       onConfirm={() =>
         create.mutate(

@@ -69,8 +69,7 @@ function Flush({ session }: { session: string }) {
         <ConfirmDialog
           title="Close the open window"
           action="Close the window"
-          busy={flush.isPending}
-          error={flush.error}
+          change={flush}
           onClose={() => setIsAsking(false)}
           onConfirm={() =>
             flush.mutate(undefined, {

@@ -7,6 +7,7 @@ import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { TextField } from "@/ui/Field";
 import { counted } from "@/ui/format";
+import { LoadMore } from "@/ui/LoadMore";
 import { Ago } from "@/ui/Moment";
 import { Name } from "@/ui/Name";
 import { PageHeader, Panel } from "@/ui/Panel";
@@ -56,13 +57,7 @@ export function SessionsPage() {
             )}>
           {() => <Table caption="Sessions" columns={columns} rows={rows} rowKey={(row) => row.session} selected={session} />}
         </QueryState>
-        {query.hasNextPage && (
-          <div className="border-t p-3 text-center">
-            <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-              Load more
-            </Button>
-          </div>
-        )}
+        <LoadMore query={query} />
       </Panel>
       {session && <SessionDialog key={session} session={session} onClose={() => open(undefined)} />}
     </>

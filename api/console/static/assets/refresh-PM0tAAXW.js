@@ -1,1 +1,0 @@
-var e=[2e3,6e3];function t(t,...n){let r=()=>{for(let e of n)t.invalidateQueries({queryKey:[e]})};r();for(let t of e)window.setTimeout(r,t)}export{t};

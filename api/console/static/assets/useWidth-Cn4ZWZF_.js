@@ -1,1 +1,0 @@
-import{At as e,Mt as t}from"./format-B2PRzni5.js";var n=t(e(),1);function r(){let e=(0,n.useRef)(null),[t,r]=(0,n.useState)(0);return(0,n.useEffect)(()=>{if(e.current===null)return;let t=new ResizeObserver(([e])=>{e&&r(Math.floor(e.contentRect.width))});return t.observe(e.current),()=>t.disconnect()},[]),[e,t]}export{r as t};
