@@ -61,7 +61,7 @@ async def extract_dry(
 
 
 def windows_of(fields: Sequence[dict[str, Any]], settings: Settings, *, tenant: str) -> Iterator[Window]:
-    """Cuts windows like the sessions stage; the last window of each session is closed as by a flush. A known id is passed over.
+    """Cuts windows like the sessions stage; the last window of each session is closed as by a flush. Skips known ids.
 
     Args:
         fields: The messages, oldest first.

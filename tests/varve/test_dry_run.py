@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -33,7 +34,7 @@ def test_windows_are_cut_as_the_sessions_stage_cuts_them() -> None:
 
 
 def test_a_repeated_message_is_passed_over() -> None:
-    said = {"user": "ann", "session": "s1", "id": "m1", "text": "The dinner is at 7.", "event_time": "2024-05-06T18:00:00Z"}
+    said: dict[str, Any] = {"user": "ann", "session": "s1", "id": "m1", "text": "The dinner is at 7.", "event_time": "2024-05-06T18:00:00Z"}
     of_bob = {**said, "user": "bob", "text": "I come at 8."}
     unnamed = {**said, "id": None, "text": "Great."}
     messages = [said, {**said, "text": "The dinner is at 8."}, of_bob, unnamed, unnamed, {**said, "session": "s2"}]

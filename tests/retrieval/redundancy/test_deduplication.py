@@ -67,7 +67,7 @@ def test_the_same_words_about_another_are_no_duplicate(field: str) -> None:
     assert duplicate_key(memory(TEXT, **{field: "one"})) != duplicate_key(memory(TEXT, **{field: "two"}))
 
 
-def test_words_of_a_person_on_two_days_are_two_events() -> None:
+def test_words_said_on_two_days_are_two_events() -> None:
     visits = [
         memory("I went to the dentist.", speaker="Ann", search_text=f"Ann ({day} May 2024): Ann went to the dentist.") for day in (2, 2, 9)
     ]

@@ -1,10 +1,10 @@
 """``python -m training sift optimise``: reinforcement learning of the proxy by GRPO on the iteration's curriculum (MemSifter 3.4).
 
 Defaults: 32 prompts and 6 rollouts each, as in the paper (appendix A). It names neither clipping, KL term nor learning rate: those are
-DAPO's (0.2 and 0.28, none, 1e-6). The loop is TRL's, with the dynamic sampling of DAPO. Checkpoints are in ``iteration-N/checkpoints``; an interrupted step continues from the last one.
-Afterwards each checkpoint is validated on users of the train set that no update has seen; the step ``merge`` uses that. Ablations of
-section 4.4: ``--alpha 0`` (no task outcome), ``--shaping absolute`` (no baseline), ``--shaping uniform`` (no rank weights), ``--direct``
-(no reasoning).
+DAPO's (0.2 and 0.28, none, 1e-6). The loop is TRL's, with the dynamic sampling of DAPO. Checkpoints are in ``iteration-N/checkpoints``; an
+interrupted step continues from the last one. Afterwards each checkpoint is validated on users of the train set that no update has seen; the
+step ``merge`` uses that. Ablations of section 4.4: ``--alpha 0`` (no task outcome), ``--shaping absolute`` (no baseline), ``--shaping
+uniform`` (no rank weights), ``--direct`` (no reasoning).
 """
 
 import argparse
