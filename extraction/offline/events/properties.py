@@ -216,7 +216,7 @@ def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
 def _speaks_of(name: str, text: str) -> bool:
     """Whether a text has a name other than to address its bearer: "Nate won", not "Way to go, Nate!"."""
     called = rf"{_CALLED}{re.escape(name)}(?=\s*(?:[,.!?;:]|$|[–—-]\s))"
-    return re.search(rf"\b{re.escape(name)}\b", re.sub(called, " ", text)) is not None
+    return re.search(rf"\b{re.escape(name)}\b", re.sub(called, " ", text, flags=re.IGNORECASE)) is not None
 
 
 def _is_own(turns: Sequence[Turn], turn: Turn, text: str) -> bool | None:
