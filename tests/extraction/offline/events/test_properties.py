@@ -193,6 +193,9 @@ def test_properties_of_any_text_keep_their_types(text: str) -> None:
         ("Happy for you, Nate", None),
         ("Nate's team lost.", "Nate"),
         ("I'm happy, Nate.", "Joanna"),
+        ("My sister loves tea.", None),
+        ("My sister and I love tea.", "Joanna"),
+        ("My knee hurts.", "Joanna"),
     ],
 )
 def test_who_is_addressed_is_not_the_person(text: str, person: str | None) -> None:
