@@ -103,5 +103,6 @@ def test_abilities_and_others_feelings_are_no_moods(text: str) -> None:
 
 def is_mood(text: str) -> bool:
     form, open_form = form_of("mood"), open_form_of("mood")
-    assert form is not None and open_form is not None
+    assert form is not None
+    assert open_form is not None
     return bool(form.search(text) or open_form.search(text))
