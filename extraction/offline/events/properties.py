@@ -39,7 +39,7 @@ _OWN_SUBJECT: Final = re.compile(
 )
 """A sentence that begins with its speaker. "My brother is" and "My sister loves" begin with another person."""
 _OTHERS_OR_NONE: Final = compiled(
-    r"\b(?:not|no|nothing|never|without|\w+n['’]t)\b[^,;.!?]*$"
+    r"\b(?:not|no|nothing|never|without|\w+n['’]t)\b(?:(?!\bbut\b)[^,;.!?])*$"
     r"|\b(?:you|he|she|they|who|some(?:one|body)|any(?:one|body)|people)\b(?:(?!\b(?:i|i['’]?m|we|my|me|us)\b)[^,;.!?])*$",
     re.IGNORECASE,
 )

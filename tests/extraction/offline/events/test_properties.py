@@ -214,6 +214,7 @@ def test_who_is_addressed_is_not_the_person(text: str, person: str | None) -> No
         ("I am sad to hear that you are lonely", None),
         ("You know I am proud", "proud"),
         ("Nothing I am proud of", None),
+        ("It is not much but I am proud", "proud"),
     ],
 )
 def test_a_denied_or_foreign_feeling_is_no_property(text: str, feeling: str | None) -> None:

@@ -100,6 +100,10 @@ def test_a_list_without_its_only_item_is_empty() -> None:
         ("I enjoy spending time with him.", []),
         ("I like to because it calms me.", []),
         ("I like swimming a lot.", ["like swimming"]),
+        ("I like to cook to much to stay slim.", ["like to cook"]),
+        ("I swim a lot.", ["habit swim a lot"]),
+        ("I love to hike you get fine views.", ["like to hike"]),
+        ("where are you from, I'm living in Canada", ["home Canada"]),
         ("I have been over the hill.", []),
     ],
 )
