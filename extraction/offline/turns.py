@@ -34,6 +34,12 @@ _SECOND_PERSON: Final = compiled(r"\b(?:you|your|yours|you['’]\w+)\b", re.IGNO
 """An assistant's statement about the user is a repetition, and may be stale."""
 _FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]ur)\b|(?<!\S)i(?:['’]?m|['’]ve)?\s")
 
+_ASKS_HOW: Final = compiled(
+    r"\bhow(?:['’]s| is| are|['’]re| was| were| do| did| have)\b.*\b(?:you|your|it|things|everything|life)\b"
+    r"|\byou (?:ok|okay|alright|all right)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -147,6 +153,8 @@ class Passage:
     """Whether it has nothing of substance besides questions."""
     is_plain: bool = False
     """Whether it plainly states something: properties may be read from it."""
+    follows_how: bool = False
+    """Whether the turn before asks how the speaker is."""
     statements: tuple[str, ...] = ()
     """The sentences that state something plainly, in standard English: an event type may be read from them."""
     longest_content: int = LONGEST_CONTENT
@@ -159,7 +167,14 @@ class Passage:
 
 
 def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
-    """The parts of a turn that become events, none if it only greets or asks what the next turn answers.
+    """The parts of a turn that become events, none if it only greets or asks what the next turn answers."""
+    passages = _passages(turns, index)
+    follows_how = index > 0 and any(_ASKS_HOW.search(each) for each in turns[index - 1].questions)
+    return [replace(each, follows_how=True) for each in passages] if follows_how else passages
+
+
+def _passages(turns: Sequence[Turn], index: int) -> list[Passage]:
+    """The parts of a turn.
 
     A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long
     text is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.

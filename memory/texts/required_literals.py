@@ -92,8 +92,7 @@ def _with_groups_apart(pattern: str) -> str:
     if _DEPENDS_ON_GROUPS.search(pattern) or max(pattern, default="") >= chr(_FIRST_GROUP):
         return pattern
     parts: list[str] = []
-    outer: list[tuple[str, list[str]]] = []
-    """Of each open group what begins it, and the parts before it."""
+    outer: list[tuple[str, list[str]]] = []  # the beginnings of the open groups, each with the parts before it
     done = 0
     for found in _SIGNS.finditer(pattern):
         parts.append(pattern[done : found.start()])

@@ -21,10 +21,6 @@ _AHEAD_OF_NEXT: Final = 0.2
 _AHEAD_WITH_FORM: Final = -0.12
 _AHEAD_WITH_SURE_FORM: Final = -0.35
 _AHEAD_WITH_OPEN_FORM: Final = 0.2
-_ASKS_HOW: Final = compiled(
-    r"\bhow(?:['’]s| is| are|['’]re| was| were| do| did| have)\b.*\b(?:you|your|it|things|everything|life)\b|\byou (?:ok|okay|alright|all right)\b",
-    re.IGNORECASE,
-)
 _MOVE: Final = compiled(r"\b(?:moved|relocated|shifted|migrated|switched)\b.{0,30}\bto\b", re.IGNORECASE)
 _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR, Meaning.DURATION})
 
@@ -108,27 +104,31 @@ class TypeChooser:
             is_ahead = ahead >= _AHEAD_OF_FACT and ahead_of_next >= _AHEAD_OF_NEXT
             if form is None and passage.is_plain and is_ahead and event_type.name != FALLBACK:
                 return event_type
-            if form is not None and ahead >= _AHEAD_WITH_FORM and _has_form(passage, form):
+            if form is not None and ahead >= _AHEAD_WITH_FORM and has_form(passage, form):
                 return event_type
         for score, event_type in ranked:
             form = sure_form_of(event_type.name)
             ahead = score - fallback[0]
-            if form is not None and _AHEAD_WITH_SURE_FORM <= ahead < _AHEAD_WITH_FORM and _has_form(passage, form):
+            if form is not None and _AHEAD_WITH_SURE_FORM <= ahead < _AHEAD_WITH_FORM and has_form(passage, form):
                 return event_type
         nearest_words = next((each for each in ranked if each[1].name != FALLBACK), None)
         if nearest_words is not None and nearest_words[0] - fallback[0] >= _AHEAD_WITH_OPEN_FORM:
             open_form = open_form_of(nearest_words[1].name)
-            if open_form is not None and _has_form(passage, open_form):
+            if open_form is not None and has_form(passage, open_form):
                 return nearest_words[1]
         if states_taste:
             return next((each for _, each in ranked if is_of_tastes(each.name)), fallback[1])
         return fallback[1]
 
 
-def _has_form(passage: Passage, form: re.Pattern[str]) -> bool:
-    """Whether a statement of a passage has a form. A lone judgement has one only if somebody asked how the speaker is."""
-    asked = passage.question_turn is not None and any(_ASKS_HOW.search(each) for each in passage.question_turn.questions)
-    return any(form.search(each) and (asked or VERDICT.match(each) is None) for each in passage.statements)
+def has_form(passage: Passage, form: re.Pattern[str]) -> bool:
+    """Whether a statement of a passage has a form. A lone judgement has one only if somebody asked how the speaker is.
+
+    Args:
+        passage: The passage.
+        form: Of an event type.
+    """
+    return any(form.search(each) and (passage.follows_how or VERDICT.match(each) is None) for each in passage.statements)
 
 
 class _Candidates:

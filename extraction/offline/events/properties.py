@@ -17,9 +17,11 @@ from extraction.offline.facts.sentence_facts import PlainFact
 from extraction.offline.factuality.moods import plain_sentences
 from extraction.offline.grammar.content_words import content_words, is_filler, topic_words
 from extraction.offline.grammar.fact_grammar import Field
+from extraction.offline.grammar.patterns import any_of
 from extraction.offline.grammar.plan_forms import promised_act
 from extraction.offline.grammar.sentences import questions_of, sentences_of
 from extraction.offline.turns import Passage, Turn
+from extraction.offline.words.people import MANY_RELATIVES, PETS, RELATIVES
 from memory.dates.mentions import DateMention
 from memory.records import ToolCall
 from memory.schema import EventType, Property
@@ -33,10 +35,11 @@ _FIRST_PERSON: Final = compiled(r"\b(?:I|I['’]\w+|mine|me)\b")
 _OWN_SUBJECT: Final = re.compile(
     r"(?:^|[.!?]\s+)(?:\W|\b(?:and|but|so|oh|well|yes|yeah|no|also|now|today|ok|okay|hi|hey)\b)*(?:I|i|[Ii]['’]\w+|im|[Mm]y|[Ww]e)\b"
     r"(?! \w+ (?:is|are|has|was|will|says)\b)"
+    rf"(?!(?<=y) (?:[\w'’-]+ )?{any_of(RELATIVES, MANY_RELATIVES, PETS)}\b(?!['’]|(?:,? [A-ZÀ-Þ]\w+)?,? and (?:I|i|me)\b))"
 )
-"""A sentence that begins with its speaker. "My brother is" begins with another person."""
+"""A sentence that begins with its speaker. "My brother is" and "My sister loves" begin with another person."""
 _OTHERS_OR_NONE: Final = compiled(
-    r"\b(?:not|no|nothing|never|without|\w+n['’]t)\b[^,;.!?]*$"
+    r"\b(?:not|no|nothing|never|without|\w+n['’]t)\b(?:(?!\bbut\b)[^,;.!?])*$"
     r"|\b(?:you|he|she|they|who|some(?:one|body)|any(?:one|body)|people)\b(?:(?!\b(?:i|i['’]?m|we|my|me|us)\b)[^,;.!?])*$",
     re.IGNORECASE,
 )
@@ -216,7 +219,7 @@ def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
 def _speaks_of(name: str, text: str) -> bool:
     """Whether a text has a name other than to address its bearer: "Nate won", not "Way to go, Nate!"."""
     called = rf"{_CALLED}{re.escape(name)}(?=\s*(?:[,.!?;:]|$|[–—-]\s))"
-    return re.search(rf"\b{re.escape(name)}\b", re.sub(called, " ", text)) is not None
+    return re.search(rf"\b{re.escape(name)}\b", re.sub(called, " ", text, flags=re.IGNORECASE)) is not None
 
 
 def _is_own(turns: Sequence[Turn], turn: Turn, text: str) -> bool | None:

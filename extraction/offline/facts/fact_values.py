@@ -49,10 +49,13 @@ _ACT: Final = compiled(r"(?:to [a-z]+|[a-z]+ing)(?: time)?", re.IGNORECASE)
 _REST_OF_ACT: Final = compiled(
     r"(?:\s+(?!(?:and|n?or|but|so|because|cause|cuz|cos|coz|bc|which|since|when|whenever|while|who|where|what|how|until|till|if|though"
     r"|although|than|even|too|also|as (?:much|well)|a lot|alot|lots|much|more|most|now|lately|ever|any ?more|these days|please|tbh|lol|haha"
-    r"|imo|tho|btw|i|i['’]?m|we|is|are|was|were|makes?|helps?|has|have|really|very|sometimes|especially|instead|again)\b)[\w'’&-]+){1,7}",
+    r"|imo|tho|btw|i|i['’]?m|we|is|are|was|were|makes?|helps?|has|have|really|very|sometimes|especially|instead|again"
+    r"|(?:you|he|she|they|it) (?:can|will|are|is|was|have|has|get|gets|see|do|does|feel|feels|make|makes|just|always|never))\b)"
+    r"[\w'’&-]+){1,7}",
     re.IGNORECASE,
 )
 """What belongs to an act after its verb: "to stay" goes on with "inside"."""
+_DANGLING: Final = re.compile(r"(?:\s+(?:to|in|at|on|of|for|with|the|an?))+$", re.IGNORECASE)
 _NO_ACT: Final = compiled(r"(?:of|to (?:because|but|and|so|too|when|if|be|do))\b", re.IGNORECASE)
 _TODAY: Final = compiled(r"\s+(?:so much |a lot |really )?(?:today|tonight|right now|this morning)\b", re.IGNORECASE)
 """Limits a taste to a moment: "I hate my hair today"."""
@@ -182,7 +185,7 @@ def with_whole_act(value: str, rest: str) -> str:
         rest: What follows it in its clause.
     """
     more = _REST_OF_ACT.match(rest) if _ACT.fullmatch(value) is not None else None
-    return value if more is None else f"{value}{more.group()}"
+    return value if more is None else _DANGLING.sub("", f"{value}{more.group()}")
 
 
 def is_believable(field: Field, value: str, rest: str) -> bool:

@@ -79,10 +79,10 @@ _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
 _IN_ONE_PLACE: Final = compiled(r"\s+(?:at|in|on|from) ", re.IGNORECASE)
 _TASTES: Final = frozenset((Field.LIKE, Field.DISLIKE))
-_TRAILING: Final = re.compile(
-    r"(?<=\w)\s+(?:any ?more|either|at all|actually|tho|huh|a ?lot|much|(?:so|very|too|quite|pretty) (?:much|a lot)|quite)$", re.IGNORECASE
-)
+_TRAILING: Final = re.compile(r"(?<=\w)\s+(?:any ?more|either|at all)$", re.IGNORECASE)
 """Words after a value that are no part of it: "I can't stand hostels anymore"."""
+_DEGREE: Final = re.compile(r"(?<=\w)\s+(?:actually|tho|huh|(?:(?:so|very|too|quite|pretty) )?(?:much|a ?lot))$", re.IGNORECASE)
+"""Words after a taste that are no part of it; of a habit they are: "run a lot"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +233,8 @@ def _of_run(clause: str, sentence: PlainSentence) -> tuple[list[PlainFact], int]
             continue
         value = _TRAILING.sub("", without_laughter(" ".join(match["value"].split()).strip(" .,")))
         rest = clause[match.end() :]
+        if form.field in _TASTES:
+            value = _DEGREE.sub("", value)
         if form.field in _TASTES and (whole := with_whole_act(value, rest)) != value:
             value, rest = whole, rest[len(whole) - len(value) :]
         if (form.needs_occupation and not is_occupation(value)) or not is_believable(form.field, value, rest):

@@ -250,7 +250,8 @@ GREETING: Final = compiled(
 ASKING: Final = re.compile(rf"\W*(?:(?:and|so|but|ok|okay|hey|hi|well)\W+)*{any_of(words.ASKING)}\b", re.IGNORECASE)
 UNMARKED_QUESTION: Final = compiled(
     r"^(?:\W|\b(?:and|so|but|ok|okay|hey|hi|oh|wow|well|yes|no|yeah|cool|great|nice|awesome|good|lol|haha|that(?:['’]s| is) \w+)\b)*"
-    r"(?:(?:what|where|which|who|when|why|how)(?: (?!i\b|we\b|my\b|is\b|are\b)[a-z]+){0,2} (?:is|are|do|does|did|was|were|can|would|will|have|has)"
+    r"(?:(?:what|where|which|who|when|why|how)(?: (?!i\b|we\b|my\b|is\b|are\b)[a-z]+){0,2}"
+    r" (?:is|are|do|does|did|was|were|can|would|will|have|has)"
     r" (?:you|your|it|they|he|she|there|that|this)\b|(?:do|did|are|were|have|can|could|would|will) (?:you|your)\b)",
     re.IGNORECASE,
 )

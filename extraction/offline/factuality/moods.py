@@ -212,7 +212,11 @@ def before_report(sentence: str) -> str | None:
 def _asked_at_end(sentence: str) -> tuple[str, str]:
     """The statement and the question of a sentence: "I'm a baker, any tips?". One is empty if it does not do both."""
     if not sentence.rstrip(" )\"'").endswith(QUESTION_MARKS):
-        return ("", sentence) if cues.UNMARKED_QUESTION.match(sentence) is not None else (sentence, "")
+        asked = cues.UNMARKED_QUESTION.match(sentence)
+        if asked is None:
+            return sentence, ""
+        stated = cues.SEPARATOR.search(sentence, asked.end())
+        return ("", sentence) if stated is None else (sentence[stated.end() :], sentence[: stated.start()])
     if cues.ASKING.match(sentence) is None:
         for separator in cues.SEPARATOR.finditer(sentence, 1):
             if cues.ASKED.match(sentence, separator.end()) is not None:

@@ -65,7 +65,8 @@ _QUESTIONS: Final = (
 )
 _NEAR: Final = compiled(r"(?:near|close to|just outside|outside|around)\s+", re.IGNORECASE)
 _NAMING: Final = re.compile(
-    rf"^\W*(?:(?!(?:no|none|not|nope)\b|[^.!]*\b(?:but|{any_of(RELATIVES)})\b)(?P<kind>[^.!?]{{1,40}})[.!]\s*)?(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+"
+    rf"^\W*(?:(?!(?:no|none|not|nope)\b|[^.!]*\b(?:but|{any_of(RELATIVES)})\b)(?P<kind>[^.!?]{{1,40}})[.!]\s*)?"
+    r"(?:(?:his|her|its|their) name(?:['’]s| is)|(?:s?he|it)(?:['’]s| is) (?:called|named))\s+"
     r"(?P<name>(?-i:[A-Z][\w'’-]+)|(?!(?:not|still|on|in|my|the|an?|after)\b)[a-z]{3,15}(?=\s*(?:[.,!]|$)))",
     re.IGNORECASE,
 )
@@ -83,7 +84,8 @@ _RELATED: Final = re.compile(
 """Answers who somebody is: "my fiancé"."""
 _PET: Final = compiled(rf"\b{any_of(PETS)}\b", re.IGNORECASE)
 _NAMED_RELATION: Final = compiled(
-    rf"\byour {_RELATION}\b|\b(?:what|which) (?:kind|type|sort|breed) of (?P<kind>{any_of(PETS)})s?\b|\bdo you have an? (?P<owned>{any_of(PETS)})\b",
+    rf"\byour {_RELATION}\b|\b(?:what|which) (?:kind|type|sort|breed) of (?P<kind>{any_of(PETS)})s?\b"
+    rf"|\bdo you have an? (?P<owned>{any_of(PETS)})\b",
     re.IGNORECASE,
 )
 _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), statement) for question, statement in _QUESTIONS)

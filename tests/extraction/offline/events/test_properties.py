@@ -3,10 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.drafts import DropCounter
+from extraction.offline.events.event_types import has_form
 from extraction.offline.events.properties import properties_of, tool_properties
 from extraction.offline.events.property_roles import Meaning, meaning_of
 from extraction.offline.events.quantities import Quantity, quantities_of
-from extraction.offline.turns import Passage, Turn, turns_of
+from extraction.offline.events.type_forms import form_of
+from extraction.offline.turns import Passage, Turn, passages_of, turns_of
 from memory.dates.mentions import resolve_dates
 from memory.records import Message, ToolCall
 from memory.schema import EventType, Property, coerce_properties
@@ -180,3 +182,50 @@ def test_properties_of_any_text_keep_their_types(text: str) -> None:
     context = turns(("Ruth", text or "x"))
     if context:
         assert coerce_properties(kind, properties_of(kind, context, passage(context, 0, context[0].text), topic="a, b")).dropped == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("Nate won again.", "Nate"),
+        ("Way to go, Nate! It must feel great.", None),
+        ("Hey Nate! Been having some tough times.", None),
+        ("Happy for you, Nate", None),
+        ("Nate's team lost.", "Nate"),
+        ("I'm happy, Nate.", "Joanna"),
+        ("My sister loves tea.", None),
+        ("My sister and I love tea.", "Joanna"),
+        ("My knee hurts.", "Joanna"),
+    ],
+)
+def test_who_is_addressed_is_not_the_person(text: str, person: str | None) -> None:
+    context = turns(("Nate", "I won."), ("Joanna", text))
+
+    values = properties_of(event_type(person="string: Whose it is."), context, passage(context, 1, text), topic="")
+
+    assert values.get("person") == person
+
+
+@pytest.mark.parametrize(
+    ("text", "feeling"),
+    [
+        ("I am so lonely here", "lonely"),
+        ("I am not lonely", None),
+        ("I am sad to hear that you are lonely", None),
+        ("You know I am proud", "proud"),
+        ("Nothing I am proud of", None),
+        ("It is not much but I am proud", "proud"),
+    ],
+)
+def test_a_denied_or_foreign_feeling_is_no_property(text: str, feeling: str | None) -> None:
+    kind = event_type("mood", feeling="string: The feeling, such as anxious, proud, lonely.")
+
+    assert properties(text, kind).get("feeling") == feeling
+
+
+@pytest.mark.parametrize(("question", "is_mood"), [("How are you?", True), ("Shall I make the heading bold?", False)])
+def test_a_lone_judgement_is_a_mood_only_if_asked(question: str, is_mood: bool) -> None:
+    form = form_of("mood")
+    assert form is not None
+
+    assert has_form(passages_of(turns(("Ruth", question), ("Pavel", "Terrible, but we go on.")), 1)[0], form) is is_mood

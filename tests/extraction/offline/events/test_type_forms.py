@@ -2,7 +2,7 @@
 
 import pytest
 
-from extraction.offline.events.type_forms import form_of
+from extraction.offline.events.type_forms import form_of, open_form_of
 from extraction.offline.factuality.moods import is_plain
 
 
@@ -72,7 +72,37 @@ def test_workouts_need_no_verb(text: str) -> None:
         "I have a class on Sundays.",
         "My phone died.",
         "Is there an appointment on the 4th?",
+        "I did not know that Ida was coming.",
+        "Everything we discussed is in the draft.",
+        "Hang in there, you'll find a flat soon!",
+        "I fly south in the winter.",
+        "so when are you moving to Ghent",
     ],
 )
 def test_other_statements_have_no_type(text: str) -> None:
     assert forms_of(text) == set()
+
+
+@pytest.mark.parametrize("text", ["I'm worn out.", "Feeling low today.", "So proud of my son!", "I felt lonely."])
+def test_own_feelings_are_moods(text: str) -> None:
+    assert is_mood(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm good at chess.",
+        "It must have felt great to win.",
+        "Call when someone is feeling down.",
+        "Content analysis of nine interviews",
+    ],
+)
+def test_abilities_and_others_feelings_are_no_moods(text: str) -> None:
+    assert not is_mood(text)
+
+
+def is_mood(text: str) -> bool:
+    form, open_form = form_of("mood"), open_form_of("mood")
+    assert form is not None
+    assert open_form is not None
+    return bool(form.search(text) or open_form.search(text))

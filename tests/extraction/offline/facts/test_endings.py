@@ -107,3 +107,7 @@ def test_the_newer_of_opposite_tastes_is_kept() -> None:
 def test_a_later_statement_sets_the_field_again() -> None:
     assert lines_after({"home": "Turku"}, "I no longer live in Turku.", "I live in Espoo.") == {"home": "Espoo"}
     assert lines_after({"home": "Turku"}, "I live in Espoo.", "I no longer live in Espoo.") == {}
+
+
+def test_a_pronoun_after_another_topic_ends_nothing() -> None:
+    assert lines_after({}, "I hate cheaters.", "You should learn to play chess. I really like it.") == {"preferences": "dislikes cheaters"}

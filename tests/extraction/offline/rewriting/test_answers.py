@@ -20,6 +20,8 @@ from extraction.offline.rewriting.answers import completed
         ("Do you have any pets?", "A rabbit named Clover", "I have a rabbit named Clover"),
         ("What don't you eat?", "pork", "I don't eat pork"),
         ("What is your cat called?", "Her name is Brioche.", "My cat's name is Brioche."),
+        ("What kind of dog do you have?", "A big one. His name is Otto.", "My dog's name is Otto."),
+        ("Do you have a cat?", "yes . her name is mia .", "My cat's name is Mia ."),
     ],
 )
 def test_a_noun_phrase_completes_the_question(question: str, answer: str, statement: str) -> None:
@@ -41,6 +43,7 @@ def test_a_noun_phrase_completes_the_question(question: str, answer: str, statem
         ("What's your brother's job?", "Baker."),
         ("What do you do for a living?", "Complain."),
         ("What's your favourite food?", "Hard to say."),
+        ("What kind of dog do you have?", "None. His name is Otto."),
     ],
 )
 def test_other_answers_stay_as_they_are(question: str, answer: str) -> None:

@@ -87,3 +87,25 @@ def test_later_words_remove_the_named_taste(messages: tuple[str, ...], facts: li
 
 def test_a_list_without_its_only_item_is_empty() -> None:
     assert (without_item("oats", "oat"), without_item("figs and oats", "rye")) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("I prefer to stay inside.", ["like to stay inside"]),
+        ("I don't like working as a waiter.", ["dislike working as a waiter"]),
+        ("I love getting outside in my garden.", ["like getting outside in my garden"]),
+        ("I hate waiting for buses and trams.", ["dislike waiting for buses"]),
+        ("I love working on them.", []),
+        ("I enjoy spending time with him.", []),
+        ("I like to because it calms me.", []),
+        ("I like swimming a lot.", ["like swimming"]),
+        ("I like to cook to much to stay slim.", ["like to cook"]),
+        ("I swim a lot.", ["habit swim a lot"]),
+        ("I love to hike you get fine views.", ["like to hike"]),
+        ("where are you from, I'm living in Canada", ["home Canada"]),
+        ("I have been over the hill.", []),
+    ],
+)
+def test_an_act_is_kept_whole_or_not(text: str, facts: list[str]) -> None:
+    assert stated(text) == facts
