@@ -16,6 +16,7 @@ from control.follower import ControlFollower
 from control.state import ControlState
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, parse_schema
+from memory.topics import WINDOWS
 from runtime.clocks import Clock, SystemClock
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -253,6 +254,9 @@ class TenantDirectory:
     def erasure_epoch(self, tenant: str, user: str) -> str:
         """Epoch of the user's newest erasure, which separates messages before and after it; empty: the user was never erased.
 
+        It changes when the erasure begins, and again when its reach in ``windows`` is known: messages that come in between lose their
+        windows, so that sending them again is no repetition.
+
         Args:
             tenant: The user's tenant.
             user: The user.
@@ -261,7 +265,9 @@ class TenantDirectory:
             ControlLogBehindError: If the copy is too old.
         """
         erasure = self._current().erasures.get(subject_of(tenant, user))
-        return "" if erasure is None else erasure.requested_at.isoformat()
+        if erasure is None:
+            return ""
+        return f"{erasure.requested_at.isoformat()} {','.join(map(str, erasure.reaches.get(WINDOWS.name, ())))}"
 
     def erased_until(self, tenant: str, user: str) -> datetime | None:
         """End of the user's newest erasure; :data:`UNFINISHED` while it runs; None: the user was never erased.

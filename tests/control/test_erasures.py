@@ -145,6 +145,23 @@ def test_a_user_without_messages_cannot_be_erased(user: str) -> None:
     assert state.erasures == {}
 
 
+def test_messages_sent_during_an_erasure_may_be_sent_again() -> None:
+    """Their windows are erased, so that they must not count as known."""
+    state = new_state()
+    tenants = TenantDirectory(FixedControlView(state))
+    epochs = [tenants.erasure_epoch("acme", USER)]
+    begun(state)
+    epochs.append(tenants.erasure_epoch("acme", USER))
+    extended(state, {"messages": {0: 5}})
+    assert tenants.erasure_epoch("acme", USER) == epochs[-1]
+    extended(state, {"windows": {1: 7}})
+    epochs.append(tenants.erasure_epoch("acme", USER))
+    finished(state)
+    assert tenants.erasure_epoch("acme", USER) == epochs[-1]
+    assert len({*epochs}) == 3
+    assert epochs[0] == tenants.erasure_epoch("acme", "bob") == ""
+
+
 @given(st.lists(REACHES, max_size=6))
 def test_an_erasure_offset_never_decreases(steps: list[Reaches]) -> None:
     state = new_state()
