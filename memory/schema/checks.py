@@ -257,27 +257,33 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
     for index, key in enumerate(entity.keys):
         key_node = _key_node(entity, index, node)
         if key in BUILT_IN_KEYS:
-            if key == NODES and feeding and not _has_all(feeding, RELATION_PROPERTIES):
-                raise key_node.fault(
-                    f"{NODES!r} groups by the subject and the object of a relation, but no event type that feeds this entity has the "
-                    f"properties {', '.join(RELATION_PROPERTIES)}"
-                )
-            if any(event.property(key) for event in feeding):
-                raise key_node.fault(
-                    f"{key!r} is a built-in key, but an event of this entity has a property of that name; rename the property"
-                )
-            continue
-        for event in feeding:
-            source = event.property(key)
-            if source is None:
-                options = [*BUILT_IN_KEYS, *(each.name for each in event.properties)]
-                raise key_node.fault(f"the event type {event.name!r} has no property {key!r} to group by; {suggestion(key, options)}")
-            if source.value_type.startswith("list") and key in entity.similarities:
-                raise key_node.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a list has no Similarity")
-        if not feeding and entity.property(key) is None and not any(event.property(key) for event in schema.event_types):
-            raise key_node.fault(
-                f"nothing has a property {key!r} to group by; expected one of {', '.join(BUILT_IN_KEYS)} or a property of an event"
-            )
+            _check_built_in_key(key, key_node, feeding)
+        else:
+            _check_property_key(entity, key, key_node, schema, feeding)
+
+
+def _check_built_in_key(key: str, node: Node, feeding: Sequence[EventType]) -> None:
+    if key == NODES and feeding and not _has_all(feeding, RELATION_PROPERTIES):
+        raise node.fault(
+            f"{NODES!r} groups by the subject and the object of a relation, but no event type that feeds this entity has the "
+            f"properties {', '.join(RELATION_PROPERTIES)}"
+        )
+    if any(event.property(key) for event in feeding):
+        raise node.fault(f"{key!r} is a built-in key, but an event of this entity has a property of that name; rename the property")
+
+
+def _check_property_key(entity: EntityType, key: str, node: Node, schema: MemorySchema, feeding: Sequence[EventType]) -> None:
+    for event in feeding:
+        source = event.property(key)
+        if source is None:
+            options = [*BUILT_IN_KEYS, *(each.name for each in event.properties)]
+            raise node.fault(f"the event type {event.name!r} has no property {key!r} to group by; {suggestion(key, options)}")
+        if source.value_type.startswith("list") and key in entity.similarities:
+            raise node.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a list has no Similarity, leave it out")
+    if not feeding and entity.property(key) is None and not any(event.property(key) for event in schema.event_types):
+        raise node.fault(
+            f"nothing has a property {key!r} to group by; expected one of {', '.join(BUILT_IN_KEYS)} or a property of an event"
+        )
 
 
 def _key_node(entity: EntityType, index: int, node: Node) -> Node:

@@ -65,7 +65,13 @@ def content_hash(text: str) -> str:
 
 
 def first_that_fit(items: Iterable[T], size_of: Callable[[T], int], most: int) -> list[T]:
-    """The first items whose sizes together are at most ``most``; the first one in any case."""
+    """The first items whose sizes together are within a limit; the first one in any case.
+
+    Args:
+        items: The items, the most important first.
+        size_of: The size of an item.
+        most: The limit.
+    """
     fitting: list[T] = []
     total = 0
     for item in items:

@@ -1,4 +1,4 @@
-"""What the entities stage emits about an entity: its memory, its operators' questions, and the outcomes that a rebuild needs."""
+"""Publications about an entity: its memory, its operators' questions, and the outcomes that a rebuild needs."""
 
 from collections.abc import Iterable
 from datetime import datetime
