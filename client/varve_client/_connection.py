@@ -1,4 +1,4 @@
-"""What a client needs to connect: the address, the key and the HTTP client. Both clients share this module."""
+"""The parts of a connection: the address, the key and the HTTP client. Both clients share this module."""
 
 import re
 from collections.abc import Callable
