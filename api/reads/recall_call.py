@@ -108,7 +108,7 @@ class RecallCall:
             headers: The state of the caller's quota.
         """
         recall_id = await record_recall(self._dependencies, self.asked, found, self._schema, returned, texts, trace)
-        response = JsonResponse(
+        return JsonResponse(
             {
                 "recall_id": recall_id,
                 **fields,
@@ -117,7 +117,6 @@ class RecallCall:
                 "at": self._reached,
                 **basis_of(found, self._dependencies.settings),
                 "ms": round((time.perf_counter() - self._started) * 1000, 2),
-            }
+            },
+            headers=headers,
         )
-        response.headers.update(headers)
-        return response

@@ -145,9 +145,7 @@ class _Exchange:
             found, memory = await self._result(edit, until)
             status = "pending" if found is None else found.status
             fields = {"id": edit.id, "status": status, "position": position, "block": block.fields(memory)}
-            response = JsonResponse(fields, status_code=202 if found is None else 200)
-            response.headers.update(quota)
-            return response
+            return JsonResponse(fields, status_code=202 if found is None else 200, headers=quota)
 
         return await self.idempotency.once(act, kept=_without_block)
 
@@ -197,11 +195,8 @@ async def list_blocks(request: Request, admitted: AdmittedRecall, dependencies: 
     async with dependencies.admission.turn(request, caller.tenant, results=len(blocks)):
         read = await asyncio.gather(*(newest_entity(dependencies, caller, each.id) for each in blocks))
     dependencies.read_audit.note(caller, "blocks", (memory for memory, _ in read))
-    response = JsonResponse(
-        {"blocks": [{**each.fields(memory), "degraded": degraded} for each, (memory, degraded) in zip(blocks, read, strict=True)]}
-    )
-    response.headers.update(quota)
-    return response
+    shown = [{**each.fields(memory), "degraded": degraded} for each, (memory, degraded) in zip(blocks, read, strict=True)]
+    return JsonResponse({"blocks": shown}, headers=quota)
 
 
 @router.post("/v1/blocks/search", openapi_extra=body_schema(BlockSearchBody), responses=FOUND)
@@ -235,9 +230,8 @@ async def search_memories(
         for each in found[PAGE * body.page : most]
     ]
     dependencies.read_audit.note(caller, "block_search", (each.memory for each in found[PAGE * body.page : most]))
-    response = JsonResponse({"page": body.page, "results": results, "more": len(found) > most and body.page + 1 < MAX_PAGES})
-    response.headers.update(quota)
-    return response
+    has_more = len(found) > most and body.page + 1 < MAX_PAGES
+    return JsonResponse({"page": body.page, "results": results, "more": has_more}, headers=quota)
 
 
 @router.get(_PATH, responses=BLOCK | refusals(404))
@@ -258,9 +252,7 @@ async def get_block(
     async with dependencies.admission.turn(request, caller.tenant):
         memory, degraded = await newest_entity(dependencies, caller, block.id)
     dependencies.read_audit.note(caller, "blocks", [memory])
-    response = JsonResponse({**block.fields(memory), "degraded": degraded})
-    response.headers.update(quota)
-    return response
+    return JsonResponse({**block.fields(memory), "degraded": degraded}, headers=quota)
 
 
 @router.post(f"{_PATH}/edits", openapi_extra=body_schema(BlockEditBody), responses=EDITED | refusals(404, 409))

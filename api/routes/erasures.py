@@ -136,9 +136,8 @@ async def erase_user(user: _User, caller: EraseCaller, dependencies: AppDependen
     quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=0, adds_memories=False)
     begun = await request_erasure(dependencies, caller.tenant.id, erased, reason=reason, by=f"API key {caller.key.id}")
     location = f"{_RECEIPTS}{begun['subject']}"
-    response = JsonResponse({"subject": begun["subject"], "location": location, "resumable": begun["resumable"]}, status_code=202)
-    response.headers.update({**quota, "Location": location})
-    return response
+    shown = {"subject": begun["subject"], "location": location, "resumable": begun["resumable"]}
+    return JsonResponse(shown, status_code=202, headers={**quota, "Location": location})
 
 
 @tenants_router.get("/v1/erasures", responses=ERASURES)

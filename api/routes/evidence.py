@@ -1,8 +1,9 @@
 """``GET /v1/memories/{id}/evidence``: the original messages of a memory, from the session's tail or from the log of windows."""
 
 import asyncio
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Final
 
 import orjson
@@ -89,38 +90,41 @@ async def _recent(dependencies: Dependencies, caller: Caller, sources: Iterable[
 
 async def _logged(dependencies: Dependencies, caller: Caller, memory: Memory, sources: Iterable[Memory], wanted: set[str]) -> list[Message]:
     """The messages in the newest revisions of their windows, read within limits."""
-    settings, tenant = dependencies.settings, caller.tenant.id
-    topic = settings.topic(WINDOWS.name)
     windows = {each.window_id for each in sources if wanted.intersection(each.message_ids)}
     times = [each.said_at or each.event_time for each in sources]
     if memory.user is None or not windows or not times:
         return []
-    key = encode_key(tenant, memory.user)
     newest: dict[str, Window] = {}
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_S):
-            async with KafkaOffsets(kafka=settings.kafka) as offsets:
-                starts = await offsets.offsets_since([topic], min(times) - _EARLIER)
-            partition = TopicPartition(topic, partition_of(key, len(starts)))
-            read = 0
-            async for record in read_topic(topic, settings.kafka, start={partition: starts[partition]}):
-                read += 1
-                if read > MOST_RECORDS:
-                    break
-                if read % _PIECE == 0:
-                    await asyncio.sleep(0)
-                if record.value is None or unmarked_key(record.key or b"") != key:
-                    continue
-                place = place_of(record.headers) or record
-                if dependencies.tenants.is_erased(tenant, memory.user, WINDOWS.name, place.partition, place.offset):
-                    continue
-                try:
-                    window = Window.from_json(record.value)
-                except RecordError:
-                    continue
+            async for window in _windows_of(dependencies, caller.tenant.id, memory.user, since=min(times) - _EARLIER):
                 if window.id in windows and (window.id not in newest or window.revision >= newest[window.id].revision):
                     newest[window.id] = window
-    except TimeoutError:
-        pass
     messages = (message for window in newest.values() for message in window.messages)
     return [each for each in messages if each.id in wanted and each.user == memory.user]
+
+
+async def _windows_of(dependencies: Dependencies, tenant: str, user: str, *, since: datetime) -> AsyncIterator[Window]:
+    """A user's windows that were written since a time, in the first :data:`MOST_RECORDS` records of their partition since then."""
+    settings, key = dependencies.settings, encode_key(tenant, user)
+    topic = settings.topic(WINDOWS.name)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        starts = await offsets.offsets_since([topic], since)
+    partition = TopicPartition(topic, partition_of(key, len(starts)))
+    read = 0
+    async for record in read_topic(topic, settings.kafka, start={partition: starts[partition]}):
+        read += 1
+        if read > MOST_RECORDS:
+            return
+        if read % _PIECE == 0:
+            await asyncio.sleep(0)
+        if record.value is None or unmarked_key(record.key or b"") != key:
+            continue
+        place = place_of(record.headers) or record
+        if dependencies.tenants.is_erased(tenant, user, WINDOWS.name, place.partition, place.offset):
+            continue
+        try:
+            window = Window.from_json(record.value)
+        except RecordError:
+            continue
+        yield window

@@ -83,9 +83,7 @@ async def list_memories(
             page, following = by_time.memories, None if by_time.next is None else str(by_time.next)
         dependencies.read_audit.note(caller, "list", page)
         memories = await map_in_pieces(memory_fields, page)
-    response = JsonResponse({"memories": memories, "next": following})
-    response.headers.update(quota)
-    return response
+    return JsonResponse({"memories": memories, "next": following}, headers=quota)
 
 
 def _place(after: str | None, order: Literal["id", "newest", "oldest"]) -> TimePlace | None:

@@ -188,9 +188,7 @@ async def _change(
         changed = await MessageChanges(dependencies).send_and_wait(change, headers, request)
         if change.text is not None:
             await note_edit(dependencies, change)
-        response = JsonResponse(changed, status_code=202 if changed.outcome == "pending" else 200)
-        response.headers.update(quota)
-        return response
+        return JsonResponse(changed, status_code=202 if changed.outcome == "pending" else 200, headers=quota)
 
     return await idempotency.once(act)
 

@@ -141,9 +141,7 @@ async def flush_windows(
     async def flush() -> Response:
         quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=size)
         positions = await ingestion.flush(tenant=caller.tenant.id, session=body.session, now=now, headers=headers)
-        response = JsonResponse({"positions": positions})
-        response.headers.update(quota)
-        return response
+        return JsonResponse({"positions": positions}, headers=quota)
 
     return await idempotency.once(flush)
 

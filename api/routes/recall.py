@@ -173,6 +173,4 @@ async def send_feedback(
         value=record.to_json(),
         headers=(*record_headers(trace, now), (KIND, FEEDBACK)),
     )
-    answer = JsonResponse({"position": position})
-    answer.headers.update(quota)
-    return answer
+    return JsonResponse({"position": position}, headers=quota)
