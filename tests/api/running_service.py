@@ -168,6 +168,12 @@ async def end_offsets(service: RunningService, topic: str) -> dict[TopicPartitio
         return await offsets.end_offsets([service.settings.topic(topic)])
 
 
+async def change_count(service: RunningService) -> int:
+    """The number of records of corrections and of messages."""
+    ends = [await end_offsets(service, topic) for topic in ("extractions", "messages")]
+    return sum(sum(each.values()) for each in ends)
+
+
 def expect_problem(response: httpx.Response, status: int, detail: str) -> dict[str, Any]:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"

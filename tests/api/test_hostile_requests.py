@@ -16,7 +16,7 @@ import pytest_asyncio
 from api.http.request_body import MAX_BYTES
 from runtime.settings import McpSettings, Mem0Settings, ServiceSettings, VikingSettings
 from tests.api.local_issuer import LocalIssuer, local_issuer
-from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, end_offsets, serving
+from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, change_count, serving
 from tests.control_log import add_key
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
@@ -73,11 +73,6 @@ class Attacked:
         headers = {"X-API-Key": self.keys[key], "Accept": "application/json, text/event-stream"} | options.pop("headers", {})
         return await self.http.request(method, path, headers=headers, **options)
 
-    async def changes(self) -> int:
-        """The number of records of corrections and of messages."""
-        ends = [await end_offsets(self.service, topic) for topic in ("extractions", "messages")]
-        return sum(sum(each.values()) for each in ends)
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def attacked(service: RunningService) -> AsyncIterator[Attacked]:
@@ -114,14 +109,14 @@ async def test_no_odd_credential_is_a_defect(attacked: Attacked, credential: byt
 async def test_a_rebound_web_page_reads_and_writes_nothing(attacked: Attacked) -> None:
     """A page whose host name was changed to this machine's address sends its own `Host` and `Origin`, and knows no key."""
     page = {"Host": "evil.example:8080", "Origin": "http://evil.example:8080"}
-    before = await attacked.changes()
+    before = await change_count(attacked.service)
     for method, path in (*ROUTES, ("GET", "/v1/memories"), ("POST", "/v1/messages"), ("POST", "/v1/recall")):
         refused = await attacked.http.request(method, path, headers=page, content=b"{}")
         assert refused.status_code == (403 if path == "/mcp" else 401), (path, refused.text)
         asked = {**page, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": "authorization"}
         allowed = await attacked.http.request("OPTIONS", path, headers=asked)
         assert not any(each.startswith("access-control-") for each in (*refused.headers, *allowed.headers)), path
-    assert await attacked.changes() == before
+    assert await change_count(attacked.service) == before
 
 
 READS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
@@ -173,11 +168,11 @@ TYPES: Final = ("application/json", "text/plain", "multipart/form-data; boundary
 
 @pytest.mark.parametrize(("body", "content_type"), [*zip(BROKEN, cycle(TYPES), strict=False)])
 async def test_broken_bodies_are_refused_and_change_nothing(attacked: Attacked, body: bytes, content_type: str) -> None:
-    before = await attacked.changes()
+    before = await change_count(attacked.service)
     for method, path in ROUTES:
         response = await attacked.send(method, path, content=body, headers={"Content-Type": content_type})
         expect_refusal(response, path)
-    assert await attacked.changes() == before
+    assert await change_count(attacked.service) == before
 
 
 async def test_bodies_beyond_the_limit_are_refused(attacked: Attacked) -> None:
@@ -237,11 +232,11 @@ def random_value(numbers: random.Random, depth: int) -> Any:
     ],
 )
 async def test_unclear_deletions_delete_nothing(attacked: Attacked, query: str) -> None:
-    before = await attacked.changes()
+    before = await change_count(attacked.service)
     response = await attacked.send("DELETE", f"/mem0/v1/memories/?{query}")
     expect_refusal(response, "/mem0")
     assert response.status_code == 400, response.text
-    assert await attacked.changes() == before
+    assert await change_count(attacked.service) == before
 
 
 Call = Callable[[str], tuple[str, str, dict[str, Any]]]
@@ -272,7 +267,7 @@ def tool_call(name: str, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(("key", "foreign"), [("umbrella", OSLO), ("acme", LIMA), ("bob", CAT)])
 async def test_foreign_ids_are_unknown_in_every_facade(attacked: Attacked, call: Call, key: str, foreign: Any) -> None:
     unknown = "00000000-0000-0000-0000-000000000000"
-    before = await attacked.changes()
+    before = await change_count(attacked.service)
     answers = []
     for each in (foreign.id, unknown):
         method, path, body = call(each)
@@ -284,7 +279,7 @@ async def test_foreign_ids_are_unknown_in_every_facade(attacked: Attacked, call:
         answers.append((response.status_code, text))
         assert foreign.content not in response.text
     assert answers[0] == answers[1], "another's id is answered as one that never was"
-    assert await attacked.changes() == before
+    assert await change_count(attacked.service) == before
 
 
 TOOLS: Final = (
@@ -369,10 +364,10 @@ async def test_a_bound_key_lists_no_other_user(attacked: Attacked) -> None:
     ],
 )
 async def test_mem0_options_are_refused_not_ignored(attacked: Attacked, path: str, body: dict[str, Any]) -> None:
-    before = await attacked.changes()
+    before = await change_count(attacked.service)
     response = await attacked.send("POST", path, json=body)
     assert response.status_code == 400, response.text
-    assert await attacked.changes() == before
+    assert await change_count(attacked.service) == before
 
 
 async def test_mem0_options_restrict_a_list(attacked: Attacked) -> None:

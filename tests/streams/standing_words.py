@@ -10,9 +10,11 @@ from redis.asyncio import Redis
 
 from memory.topics import ALL
 from runtime.kafka import KafkaOffsets, read_topic
+from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope, all_steps
 from streams.engine.state.partition_state import changelog_topic, unpack
+from streams.operations.erasure.remnants import remnants
 from streams.operations.rebuild import snapshot
 from streams.stages.catalog import STAGES
 
@@ -43,6 +45,11 @@ async def standing_records(settings: Settings, *, generations: Iterable[str] = (
                     rows[row] = [key, unpack(value)[1] if has_rows else value]
             found[topic] = [part for parts in rows.values() for part in parts]
     return found
+
+
+async def places_naming(settings: Settings, tenant: str, user: str, *, store: MemoryStore, redis: GuardedRedis) -> dict[str, int]:
+    """The places that name a user, as `varve erasures check` shows them."""
+    return {each.place: each.standing for each in await remnants(settings, tenant, user, store=store, redis=redis) if each.standing}
 
 
 async def stored_contents(store: MemoryStore, tenant: str) -> list[bytes]:

@@ -13,12 +13,12 @@ from aiokafka import AIOKafkaProducer
 
 from memory.keys import encode_key
 from memory.topics import DAY_MS
-from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
+from runtime.kafka import OutgoingRecord, Producer, client_options
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
 from tests.stores.edge_owner_process import EdgeOwnerProcess
-from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
+from tests.streams.flow import TENANT, NewFlow, keyed_worker, serving
 from tests.streams.harness import until_true
 from varve.embedded.ports import free_port
 from varve.stage_status import StageStatus, StageStatusReader, describe_holder
@@ -29,10 +29,9 @@ HALF_A_DAY_S = 43_200
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+async def settings(new_flow: NewFlow, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setattr("streams.engine.backlog_watch._INTERVAL_S", 0.2)
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    await create_topics(settings)
+    settings = await new_flow({})
     waiting_in_the_log = settings.delivery.model_copy(update={"park_after_s": 3600.0})
     return settings.model_copy(update={"metrics_port": free_port(), "delivery": waiting_in_the_log})
 

@@ -18,7 +18,7 @@ from streams.engine.tasks.checkpointer import Checkpointer
 from streams.engine.tasks.offset_metadata import OffsetMetadata
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss
 from tests.one_broker import one_broker
-from tests.streams.flow import flow_settings
+from tests.streams.flow import NewFlow, flow_settings
 from tests.streams.gated_worker import GatedHandler, lost_by, working
 from tests.streams.harness import until
 from tests.streams.message_ledger import stage_done
@@ -32,10 +32,8 @@ HANDLED = 10
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    await create_topics(settings)
-    return settings
+async def settings(new_flow: NewFlow) -> Settings:
+    return await new_flow({})
 
 
 class Log:

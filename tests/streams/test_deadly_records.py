@@ -6,17 +6,16 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetter, DeadLetterBox, DeadLetterSelection
-from runtime.kafka import OutgoingRecord, Producer, create_topics
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.kafka.groups import ConsumerGroups, stage_group
 from runtime.settings import Settings
 from tests.conftest import ROOT
-from tests.streams.flow import caught_up, flow_settings
+from tests.streams.flow import NewFlow, caught_up
 from tests.streams.message_ledger import records_of
 
 pytestmark = pytest.mark.integration
@@ -29,10 +28,8 @@ SHORT_SESSION_S = 10.0
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    await create_topics(settings)
-    return settings
+async def settings(new_flow: NewFlow) -> Settings:
+    return await new_flow({})
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ from runtime.redis.client import GuardedRedis
 from runtime.settings import ControlSettings, DeliverySettings, LLMSettings, Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.remnants import remnants
 from streams.operations.rebuild import snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.run import serve_stage
@@ -40,7 +39,7 @@ from tests.recorded_spans import recorded_spans
 from tests.streams import standing_words
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, serving
 from tests.streams.harness import until
-from tests.streams.standing_words import redis_contents, standing_records, stored_contents, table_contents
+from tests.streams.standing_words import places_naming, redis_contents, standing_records, stored_contents, table_contents
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -170,7 +169,7 @@ async def test_a_receipt_is_true_whatever_is_under_way(leased: Settings, store: 
                 check_receipt(receipt)
                 assert await words_standing(leased, store, talk, spans) == set()
                 await until(lambda: not words_in_files(leased), deadline_s=60)
-                assert await named(leased, store, redis) == {}
+                assert await places_naming(leased, TENANT, LEAVING, store=store, redis=redis) == {}
 
                 await grant(leased, None)
                 await caught_up(leased)
@@ -178,7 +177,7 @@ async def test_a_receipt_is_true_whatever_is_under_way(leased: Settings, store: 
                 assert await words_standing(leased, store, talk, spans) == set()
                 stored = words_in([line async for line in snapshot(store, TENANT)])
                 assert stored == talk.words[STAYING], "the other user has all that was said"
-                assert await named(leased, store, redis) == {}
+                assert await places_naming(leased, TENANT, LEAVING, store=store, redis=redis) == {}
 
 
 async def fill_all_places(talk: Conversation) -> None:
@@ -241,11 +240,6 @@ async def parked(settings: Settings, suffix: str) -> int:
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         group = EXTRACTION.group(settings.kafka.topic_prefix, suffix)
         return (await read_parked(offsets, group, [settings.topic("windows")])).count
-
-
-async def named(settings: Settings, store: MemoryStore, redis: GuardedRedis) -> dict[str, int]:
-    """The places that `varve erasures check` shows."""
-    return {each.place: each.standing for each in await remnants(settings, TENANT, LEAVING, store=store, redis=redis) if each.standing}
 
 
 async def words_standing(settings: Settings, store: MemoryStore, talk: Conversation, spans: InMemorySpanExporter) -> set[str]:

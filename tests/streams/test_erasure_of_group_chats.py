@@ -21,7 +21,7 @@ from runtime.settings import Settings
 from stores.port import MemoryStore, StepPoint, TenantScope
 from streams.errors import ReplayRefusedError
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.remnants import STORE, remnants
+from streams.operations.erasure.remnants import STORE
 from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
@@ -32,7 +32,7 @@ from tests.stores.factories import at, step
 from tests.streams.durable_steps import Killed, killed
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.harness import until
-from tests.streams.standing_words import redis_contents, standing_records, stored_contents, table_contents, words_in
+from tests.streams.standing_words import places_naming, redis_contents, standing_records, stored_contents, table_contents, words_in
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -161,11 +161,6 @@ async def standing(settings: Settings, store: MemoryStore, chat: Chat, letters: 
     return {place: words for place, words in found.items() if words}
 
 
-async def named(settings: Settings, store: MemoryStore, redis: GuardedRedis, user: str) -> dict[str, int]:
-    """The places that `varve erasures check` shows."""
-    return {each.place: each.standing for each in await remnants(settings, TENANT, user, store=store, redis=redis) if each.standing}
-
-
 def words_in_tables(settings: Settings, letters: bytes) -> set[bytes]:
     return {each for each in words_in(table_contents(settings), _WORD) if each[:1] in letters}
 
@@ -206,7 +201,7 @@ async def test_words_of_an_erased_user_are_removed_from_groups(
 
             assert await standing(leased, store, chat, b"A") == {}
             await until(lambda: not words_in_tables(leased, b"A"), deadline_s=60)
-            assert await named(leased, store, redis, LEAVING) == {}
+            assert await places_naming(leased, TENANT, LEAVING, store=store, redis=redis) == {}
             assert receipt.found["windows"] == 3, "one private window, and two that others shared"
             kept = {each for each in others if each[:1] in b"BC"}
             assert words_in(await stored_contents(store, TENANT), _WORD) == kept
@@ -227,7 +222,7 @@ async def test_words_of_an_erased_user_are_removed_from_groups(
         async with serving(leased):
             assert await standing(leased, store, chat, b"A") == {}
             assert words_in(await stored_contents(store, TENANT), _WORD) >= kept
-            assert await named(leased, store, redis, LEAVING) == {}
+            assert await places_naming(leased, TENANT, LEAVING, store=store, redis=redis) == {}
             assert words_in_tables(leased, b"A") == set()
 
 
@@ -249,12 +244,14 @@ async def test_erasing_the_last_users_removes_the_windows(leased: Settings, stor
         assert await standing(leased, store, chat, b"ABC") == {}
         await until(lambda: not words_in_tables(leased, b"ABC"), deadline_s=60)
         for user in ("ada", "bob", "carl", "cara"):
-            assert await named(leased, store, redis, user) == {}
+            assert await places_naming(leased, TENANT, user, store=store, redis=redis) == {}
         windows = leased.topic("windows")
         assert (await standing_records(leased))[windows] == []
         made = step(1).contribution.model_copy(update={"user": "bob"})
         await store.put_steps([StepPoint(step(1).model_copy(update={"contribution": made}), at(0))])
-        assert await named(leased, store, redis, "bob") == {STORE: 1}, "the check looks into the history as well"
+        assert await places_naming(leased, TENANT, "bob", store=store, redis=redis) == {STORE: 1}, (
+            "the check looks into the history as well"
+        )
 
 
 async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
@@ -272,8 +269,8 @@ async def test_a_receipt_is_true_while_another_user_is_leaving(leased: Settings,
         assert b"B" in {each[:1] for each in words_in((await standing_records(leased))[leased.topic("extractions")], _WORD)}
         await erased(leased, ["bob"], store=store, redis=redis)
         assert await standing(leased, store, chat, b"B") == {}
-        assert await named(leased, store, redis, "bob") == {}
+        assert await places_naming(leased, TENANT, "bob", store=store, redis=redis) == {}
         await erased(leased, ["ada"], store=store, redis=redis)
         assert await standing(leased, store, chat, b"AB") == {}
         assert words_in(await stored_contents(store, TENANT), _WORD) == chat.words["cara"]
-        assert await named(leased, store, redis, "ada") == {}
+        assert await places_naming(leased, TENANT, "ada", store=store, redis=redis) == {}

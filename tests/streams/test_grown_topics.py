@@ -24,7 +24,6 @@ from stores.build import open_store
 from streams.engine.tasks.checkpointer import Checkpointer
 from streams.errors import ErasureUnfinishedError, GrowthRefusedError, TransientError, WorkersRunningError
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.remnants import remnants
 from streams.operations.growth.layout import Layout
 from streams.operations.growth.run import find_growth, finish, grow, undo
 from streams.operations.rebuild import rebuild, snapshot
@@ -33,6 +32,7 @@ from tests.control_log import add_tenant
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.durable_steps import Killed, killed_after
 from tests.streams.flow import FIRST_WEEK, TENANT, caught_up, flow_settings, flush, serving
+from tests.streams.standing_words import places_naming
 
 pytestmark = pytest.mark.integration
 
@@ -218,7 +218,7 @@ async def test_an_erasure_waits_for_the_end_of_growth(installations: tuple[Setti
         async with serving(grown):
             await caught_up(grown)
         assert await _memories(grown, positions=True) == left
-        assert not [each for each in await remnants(grown, TENANT, "ada", store=store, redis=redis) if each.standing]
+        assert await places_naming(grown, TENANT, "ada", store=store, redis=redis) == {}
 
 
 async def test_unread_contributions_are_refused(installations: tuple[Settings, Settings]) -> None:

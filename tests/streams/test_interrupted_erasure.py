@@ -12,13 +12,13 @@ from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
 from streams.operations.erasure.erase import erase
-from streams.operations.erasure.remnants import remnants
 from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.catalog import STAGES
 from tests.streams.durable_steps import Killed
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+from tests.streams.standing_words import places_naming
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -58,7 +58,7 @@ async def test_a_rebuild_during_an_erasure_restores_nothing(leased: Settings, st
         (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
         assert receipt.finished_at is not None
         assert receipt.remains == ()
-        assert await standing(leased, store, redis) == {}
+        assert await places_naming(leased, TENANT, LEAVING, store=store, redis=redis) == {}
     await replay(leased, "index", ReplayStart())
     async with serving(leased):
         await caught_up(leased, WITHOUT_RECALLS)
@@ -93,7 +93,7 @@ async def test_an_erasure_killed_after_steps_ends_truthfully(leased: Settings, s
         await replay(leased, stage, ReplayStart())
     async with serving(leased):
         await caught_up(leased, WITHOUT_RECALLS)
-        assert await standing(leased, store, redis) == {}
+        assert await places_naming(leased, TENANT, LEAVING, store=store, redis=redis) == {}
         assert len(await memories_of(store, STAYING)) == len(others) > 0
         await send_sample(leased, session="s-3", user=LEAVING)
         await flush(leased)
@@ -112,11 +112,6 @@ async def erase_until(settings: Settings, step: str, *, store: MemoryStore, redi
 
     with patch.object(ErasureRun, step, killed):
         return await erase(settings, TENANT, [LEAVING], by="test", store=store, redis=redis)
-
-
-async def standing(settings: Settings, store: MemoryStore, redis: GuardedRedis) -> dict[str, int]:
-    """The places that name the user."""
-    return {each.place: each.standing for each in await remnants(settings, TENANT, LEAVING, store=store, redis=redis) if each.standing}
 
 
 async def memories_of(store: MemoryStore, user: str) -> list[bytes]:

@@ -1,7 +1,6 @@
 """Records that the log lost before they were read stop their partition, and nothing else, until somebody accepts the loss by name."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,15 +10,14 @@ from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from typer.testing import CliRunner
 
 from control import read_audit
-from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options, create_topics
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options
 from runtime.settings import Settings
 from streams.engine.failures.data_loss import DataLoss
 from streams.engine.worker import Worker
 from streams.errors import LossRefusedError, StreamError
 from streams.operations.accept_loss import LostRange, accept_loss, find_loss, find_losses
 from streams.stages.catalog import STAGES
-from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, flow_settings, serving
+from tests.streams.flow import TENANT, NewFlow, serving
 from tests.streams.gated_worker import GatedHandler, lost_by, working
 from tests.streams.harness import until, until_true
 from tests.streams.message_ledger import MessageLedger, committed, records_of, stage_done
@@ -34,11 +32,8 @@ WRONG_RANGE = "are not the lost range: --from"
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    await create_topics(settings)
-    await add_tenant(settings, TENANT, schema="companion")
-    return settings
+async def settings(new_flow: NewFlow) -> Settings:
+    return await new_flow()
 
 
 async def _produce(settings: Settings, count: int, *, partition: int, size: int = 20_000) -> None:

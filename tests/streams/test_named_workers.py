@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.kafka import create_topics
 from runtime.settings import Settings
 from streams.engine.state.folders import tables_folder
 from streams.run import serve_stage
-from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, caught_up, flow_settings, send_sample
+from tests.streams.flow import NewFlow, caught_up, send_sample
 from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
@@ -38,10 +36,8 @@ def partitions_in(folder: Path) -> set[str]:
     return {each.parent.name for each in folder.glob("*/CURRENT")}
 
 
-async def test_a_restarted_worker_keeps_its_partition(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "edge.sock")
-    await create_topics(settings)
-    await add_tenant(settings, TENANT, schema="companion")
+async def test_a_restarted_worker_keeps_its_partition(new_flow: NewFlow) -> None:
+    settings = await new_flow()
     # The first one may be alone at first, and have both: what counts is where they stand once both are there.
     async with working(settings, "b") as b:
         await until(lambda: len(partitions_in(b)) == 2)

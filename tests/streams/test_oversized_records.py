@@ -4,7 +4,6 @@ import asyncio
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaProducer
@@ -13,13 +12,13 @@ from memory.keys import encode_key
 from memory.records import Message
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, RedriveResult
-from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
+from runtime.kafka import OutgoingRecord, Producer, client_options
 from runtime.settings import Settings
 from runtime.tracing import Headers
 from streams.engine.records import ConsumedRecord
 from streams.errors import PoisonRecordError
 from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
+from tests.streams.flow import TENANT, NewFlow, keyed_worker, serving
 from tests.streams.message_ledger import MessageLedger, committed_reaches, end_of, records_of, stage_done
 
 pytestmark = pytest.mark.integration
@@ -53,11 +52,8 @@ GIANTS = [
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    await create_topics(settings)
-    await add_tenant(settings, TENANT, schema="companion")
-    return settings
+async def settings(new_flow: NewFlow) -> Settings:
+    return await new_flow()
 
 
 async def test_oversized_ordered_records_are_dead_lettered_completely(settings: Settings) -> None:

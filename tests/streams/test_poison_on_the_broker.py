@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaProducer
@@ -11,11 +10,11 @@ from memory.keys import encode_key
 from memory.records import MemoryChange, Message
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, DeadLetterSelection, read_metadata, without_metadata
-from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
+from runtime.kafka import OutgoingRecord, Producer, client_options
 from runtime.settings import Settings
 from tests.control_log import add_tenant
 from tests.streams.agent_extractions import extraction
-from tests.streams.flow import TENANT, flow_settings, serving
+from tests.streams.flow import TENANT, NewFlow, serving
 from tests.streams.message_ledger import MessageLedger, records_of, stage_done
 
 pytestmark = pytest.mark.integration
@@ -59,11 +58,8 @@ UNKNOWN_REVISION = extraction(0, CALLS).model_copy(update={"schema_name": "agent
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    await create_topics(settings)
-    await add_tenant(settings, TENANT, schema="agent_tools")
-    return settings
+async def settings(new_flow: NewFlow) -> Settings:
+    return await new_flow({TENANT: "agent_tools"})
 
 
 async def test_every_kind_of_poison_is_dead_lettered(settings: Settings) -> None:

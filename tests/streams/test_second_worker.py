@@ -1,16 +1,14 @@
 """A second worker restores the state of the partitions that it takes over, even from a young changelog."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
 from memory.records import Window
-from runtime.kafka import create_topics, read_topic
+from runtime.kafka import read_topic
 from streams.engine.state.folders import tables_folder
 from streams.run import serve_stage
-from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, caught_up, flow_settings, flush, send_sample
+from tests.streams.flow import NewFlow, caught_up, flush, send_sample
 from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
@@ -18,13 +16,11 @@ pytestmark = pytest.mark.integration
 SESSIONS = tuple(f"s-{number}" for number in range(6))
 
 
-async def test_a_second_worker_ends_windows_of_the_first(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "edge.sock")
+async def test_a_second_worker_ends_windows_of_the_first(new_flow: NewFlow) -> None:
+    settings = await new_flow()
     settings = settings.model_copy(
         update={"sessions": settings.sessions.model_copy(update={"message_count": 1000, "message_cap": 1000, "idle_partition_s": 3600.0})}
     )
-    await create_topics(settings)
-    await add_tenant(settings, TENANT, schema="companion")
     sent = sum([await send_sample(settings, session=session) for session in SESSIONS])
     stops = asyncio.Event(), asyncio.Event()
     async with asyncio.TaskGroup() as workers:

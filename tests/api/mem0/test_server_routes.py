@@ -20,7 +20,7 @@ from runtime.kafka import client_options
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Mem0Settings
 from stores.port import MemoryStore
-from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, bearer, end_offsets, index, memory, serving
+from tests.api.running_service import BERLIN, CAT, LIMA, OSLO, RunningService, bearer, change_count, end_offsets, index, memory, serving
 from tests.control_log import add_key
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
@@ -59,11 +59,6 @@ class Server:
         body = await self.call(method, path, status=status, **options)
         assert body.keys() == {"detail"}
         return str(body["detail"])
-
-    async def changes(self) -> int:
-        """The number of records of corrections and of messages."""
-        ends = [await end_offsets(self.service, topic) for topic in ("extractions", "messages")]
-        return sum(sum(each.values()) for each in ends)
 
     async def records(self, topic: str) -> list[ConsumerRecord]:
         """All records of a topic."""
@@ -202,7 +197,7 @@ async def test_an_unclear_search_is_refused(server: Server, fields: dict[str, An
 
 
 async def test_a_parameter_of_the_query_never_widens(server: Server) -> None:
-    before = await server.changes()
+    before = await change_count(server.service)
     for query in (
         "user_id=ann&filters={'run_id': 'r1'}",
         "filters={'user_id': 'ann'}",
@@ -214,17 +209,17 @@ async def test_a_parameter_of_the_query_never_widens(server: Server) -> None:
         for method in ("GET", "DELETE"):
             assert isinstance((await server.call(method, f"/memories?{query}", status=422))["detail"][0]["msg"], str)
     assert "user_id" in await server.refusal("POST", "/search?user_id=ann", 422, json={"query": "Where?"})
-    assert await server.changes() == before
+    assert await change_count(server.service) == before
 
 
 async def test_deleting_all_needs_an_owner(server: Server) -> None:
-    before = await server.changes()
+    before = await change_count(server.service)
     assert "At least one identifier" in await server.refusal("DELETE", "/memories", 400)
     assert "names nobody" in await server.refusal("DELETE", "/memories?user_id=*", 400)
     assert "names nobody" in await server.refusal("DELETE", "/entities/agent/*", 400)
     assert "no body" in await server.refusal("DELETE", "/memories?user_id=ann", 400, json={"run_id": "r1"})
     assert "lacks the scope correct" in str(await server.call("DELETE", "/memories?user_id=ann", "reader", status=403))
-    assert await server.changes() == before
+    assert await change_count(server.service) == before
 
 
 async def test_one_memory_is_read(server: Server) -> None:
@@ -291,9 +286,9 @@ async def test_added_messages_are_in_their_session(server: Server) -> None:
     ],
 )
 async def test_an_unclear_addition_stores_nothing(server: Server, fields: dict[str, Any], status: int, part: str) -> None:
-    before = await server.changes()
+    before = await change_count(server.service)
     assert part in await server.refusal("POST", "/memories", status, json={"messages": [{"role": "user", "content": "Hi"}], **fields})
-    assert await server.changes() == before
+    assert await change_count(server.service) == before
 
 
 async def test_a_body_that_is_not_json_is_refused(server: Server) -> None:

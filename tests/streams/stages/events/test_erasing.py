@@ -14,11 +14,10 @@ from control.erasure import subject_of
 from control.erasure_changes import begin_erasure, finish_erasure
 from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND, ORIGIN, TICK
-from memory.keys import decode_key, encode_key, entity_key
+from memory.keys import encode_key, entity_key
 from memory.records import Change, Contribution, Correction, EntityCorrection, ErasedEntity, ErasedWindow, ErasureCommand, Extraction
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.batch import Batch
 from streams.errors import TransientError
 from streams.stages.events.ledger import (
     ExpiredEvents,
@@ -34,6 +33,7 @@ from tests.control_log import known_tenants, now_known
 from tests.erased_users import command_record, now_erased, unreadably_erased
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction, extraction_record
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
+from tests.streams.stages.events.batch_outputs import tombstones
 from tests.streams.stages.events.corrections import LATER, correction, correction_record
 from tests.streams.stages.events.events_stage import assigned, changes, contributions
 
@@ -52,10 +52,6 @@ def command(windows: Sequence[Extraction] = (), entities: Sequence[ErasedEntity]
 
 def tool(name: str, *, entity_type: str = "tool_experience") -> ErasedEntity:
     return ErasedEntity(entity_type=entity_type, entity_key=entity_key(name), own=False, schema_name=SCHEMA)
-
-
-def tombstones(batch: Batch) -> list[str]:
-    return [decode_key(each.key or b"")[1] for each in batch.outputs if each.topic == "varve.memories" and each.value is None]
 
 
 def entity_correction(name: str, number: int, *, entity_type: str, key: str) -> ConsumedRecord:

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 from control.erasure import subject_of
 from control.tenants import TenantDirectory
 from memory.headers import KIND, ORIGIN, RETENTION
-from memory.keys import decode_key, encode_key, entity_key, marked_key
+from memory.keys import encode_key, entity_key, marked_key
 from memory.records import Change, Correction, EntityCorrection, Extraction, RetentionLimits
 from memory.retention import without_old_results
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
-from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import corrected_entity_key, corrected_window_key, published_key, retained_key
 from tests.streams.agent_extractions import START, TENANT, extraction, extraction_record
 from tests.streams.harness import PartitionHarness, delivered
+from tests.streams.stages.events.batch_outputs import tombstones, upserts
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.stages.events.events_stage import assigned, changes, contributions
 
@@ -30,14 +30,6 @@ def rewritten_record(what: Extraction, limits: dict[str, datetime], offset: int,
     """The record by which a run replaces an extraction."""
     after = without_old_results(what, limits).model_copy(update={"retained": limits})
     return extraction_record(after, offset, headers=((ORIGIN, f"varve.extractions/0/{original}".encode()),))
-
-
-def tombstones(batch: Batch) -> list[str]:
-    return [decode_key(each.key or b"")[1] for each in batch.outputs if each.topic == "varve.memories" and each.value is None]
-
-
-def upserts(batch: Batch) -> list[str]:
-    return [decode_key(each.key or b"")[1] for each in batch.outputs if each.topic == "varve.memories" and each.value is not None]
 
 
 def of_day(what: Extraction, day: int, *, first: int = 0) -> Extraction:
