@@ -1,4 +1,4 @@
-"""What a client needs to connect: the address, the key and the HTTP clients. Both clients share this module.
+"""The address, the key and the HTTP clients with which a client connects. Both clients share this module.
 
 Connections belong to the process and to the event loop that opened them.
 """

@@ -19,7 +19,7 @@ def new_pattern() -> PrefilteredPattern:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> dict[str, Any]:
-    """What is kept: literals that no text has, so that a pattern with them matches nothing."""
+    """Content of the file whose literals no text has, so that a pattern with them matches nothing."""
     new_pattern()
     prepare_rules(tmp_path)
     content: dict[str, Any] = orjson.loads((tmp_path / FILE).read_bytes())
