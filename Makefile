@@ -5,8 +5,8 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
-# Integration tests wait for servers most of the time: six processes keep two cores busy.
-TEST_WORKERS ?= 6
+# Integration tests wait for servers most of the time: eight processes keep two cores busy.
+TEST_WORKERS ?= 8
 # Conventions, and names in documents: seconds of static checks, so `make lint` runs them, and `make test` does not again.
 STATIC_TESTS := tests/test_conventions.py tests/test_references.py tests/test_documents.py tests/test_document_coverage.py
 # For make test-image.

@@ -10,8 +10,6 @@ Literals are compared with texts in the form of :func:`folded`. A literal is
 - or one character that is no letter, such as ``?``. :data:`DIGIT` stands for all digits.
 """
 
-import re
-
 # The standard library's own parser, as Hypothesis uses it. Its modules have these names since Python 3.11.
 import re._constants as sre  # type: ignore[import-not-found]
 import re._parser as sre_parser  # type: ignore[import-not-found]
@@ -55,16 +53,6 @@ _SHARES_OF_PARTS: Final = (1.0, 0.9, 0.5, 0.2, 0.005)
 
 _Strings = frozenset[str]
 
-_SIGNS: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:i?:|P<\w+>|<?[=!]))?|\)", re.DOTALL)
-"""Escaped characters, sets, and what begins or ends a group."""
-_LOOKAROUNDS: Final = frozenset(("(?=", "(?!", "(?<=", "(?<!"))
-_DEPENDS_ON_GROUPS: Final = re.compile(r"\\[1-9]|\(\?\(|\(\?P=")
-_FIRST_GROUP: Final = 0xF0000
-"""The first of the private characters that stand for groups."""
-_GROUPS: Final[list[str]] = []
-"""The patterns of the groups."""
-_SIGN_OF_GROUP: Final[dict[str, str]] = {}
-
 
 def folded(text: str) -> str:
     """A text with every character that matches a letter from a to z, whatever the case, in place of that letter."""
@@ -82,46 +70,9 @@ def required_literals(pattern: str, flags: int = 0) -> RequiredLiterals:
         flags: Those of ``re``.
     """
     walk = _Walk()
-    walk.sequence(sre_parser.parse(_with_groups_apart(pattern), flags))
+    walk.sequence(sre_parser.parse(pattern, flags))
     walk.close()
     return tuple(walk.rarest(MOST_SETS))
-
-
-def _with_groups_apart(pattern: str) -> str:
-    """A pattern with one character in place of each group. Rules share word lists, so each group is parsed once."""
-    if _DEPENDS_ON_GROUPS.search(pattern) or max(pattern, default="") >= chr(_FIRST_GROUP):
-        return pattern
-    parts: list[str] = []
-    outer: list[tuple[str, list[str]]] = []  # the beginnings of the open groups, each with the parts before it
-    done = 0
-    for found in _SIGNS.finditer(pattern):
-        parts.append(pattern[done : found.start()])
-        done, sign = found.end(), found.group()
-        if sign[0] == "(":
-            outer.append((sign, parts))
-            parts = []
-        elif sign == ")" and outer:
-            body = "".join(parts)
-            begin, parts = outer.pop()
-            parts.append(f"{begin}{body})" if begin in _LOOKAROUNDS or body.startswith("?") else _sign_of_group(body))
-        else:
-            parts.append(sign)
-    return pattern if outer else "".join((*parts, pattern[done:]))
-
-
-def _sign_of_group(body: str) -> str:
-    if (sign := _SIGN_OF_GROUP.get(body)) is None:
-        sign = _SIGN_OF_GROUP[body] = chr(_FIRST_GROUP + len(_GROUPS))
-        _GROUPS.append(body)
-    return sign
-
-
-@cache
-def _group(code: int, begins: str) -> "_Walk":
-    """The walk of a group that a character stands for."""
-    walk = _Walk(begins)
-    walk.sequence(sre_parser.parse(_GROUPS[code - _FIRST_GROUP]))
-    return walk
 
 
 class _Walk:
@@ -161,11 +112,7 @@ class _Walk:
         ]
 
     def _node(self, operator: Any, argument: Any) -> None:
-        if operator is sre.LITERAL:
-            self._walked([_group(argument, self._edge())])
-        elif operator is sre.IN and any(_is_group(each) for each in argument):
-            self._branches([[each if _is_group(each) else (sre.IN, [each])] for each in argument])
-        elif operator is sre.IN:
+        if operator is sre.IN:
             self._set(argument)
         elif operator is sre.AT:
             self._position(argument)
@@ -232,10 +179,6 @@ class _Walk:
             walk = _Walk(self._edge())
             walk.sequence(branch)
             walks.append(walk)
-        self._walked(walks)
-
-    def _walked(self, walks: Sequence["_Walk"]) -> None:
-        """Appends what any of some walks matches."""
         if all(each.is_exact for each in walks):
             self._append(frozenset().union(*(each.strings for each in walks)))
             return
@@ -308,11 +251,7 @@ def _has_all_word_characters(nodes: Sequence[tuple[Any, Any]]) -> bool:
 
 
 def _is_literal(node: tuple[Any, Any]) -> bool:
-    return node[0] is sre.LITERAL and node[1] < _FIRST_GROUP
-
-
-def _is_group(node: tuple[Any, Any]) -> bool:
-    return node[0] is sre.LITERAL and node[1] >= _FIRST_GROUP
+    return node[0] is sre.LITERAL
 
 
 def _shape_of(codes: Sequence[int]) -> str:

@@ -33,10 +33,6 @@ def has_literal(literal: str, text: str) -> bool:
         (r"never(?: mind)?", [{"never", "never "}]),
         ("[🙄😏]", [{"🙄", "😏"}]),
         (r"\d{2} years", [{" years"}, {DIGIT}]),
-        (r"\b(?:(?:dentist)|(?:baker))s\b", [{" dentists ", " bakers "}]),
-        (r"(?:(?:dentist|baker) )+in", [{"in"}, {"baker ", "dentist "}]),
-        (r"(?P<who>dentist) or (?P=who)", [{"dentist "}, {" or "}]),
-        ("dentist \U000f0000?", [{"dentist "}]),
         (r"dentist(?= by trade)", [{"dentist"}, {" trade"}, {" by "}]),
     ],
 )
