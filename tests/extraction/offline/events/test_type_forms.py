@@ -76,7 +76,7 @@ def test_workouts_need_no_verb(text: str) -> None:
         "Everything we discussed is in the draft.",
         "Hang in there, you'll find a flat soon!",
         "I fly south in the winter.",
-        "so when are you moving to Ghent",
+        "so are you going to Ghent tomorrow",
     ],
 )
 def test_other_statements_have_no_type(text: str) -> None:
