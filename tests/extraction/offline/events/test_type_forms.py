@@ -76,7 +76,6 @@ def test_workouts_need_no_verb(text: str) -> None:
         "Everything we discussed is in the draft.",
         "Hang in there, you'll find a flat soon!",
         "I fly south in the winter.",
-        "so when are you moving to Ghent",
     ],
 )
 def test_other_statements_have_no_type(text: str) -> None:
@@ -106,3 +105,8 @@ def is_mood(text: str) -> bool:
     assert form is not None
     assert open_form is not None
     return bool(form.search(text) or open_form.search(text))
+
+
+@pytest.mark.parametrize("text", ["great what is your favourite hat", "so do you like jazz"])
+def test_an_unmarked_question_states_nothing(text: str) -> None:
+    assert not is_plain(text)
