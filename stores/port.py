@@ -246,7 +246,7 @@ async def all_memories(store: MemoryStore, scope: TenantScope) -> AsyncIterator[
 async def all_steps(store: MemoryStore, scope: TenantScope, entity: str | None) -> AsyncIterator[HistoryEntry]:
     """All history steps of an entity, or of all entities of the tenant, as :meth:`MemoryStore.steps` reads them page by page."""
     after: str | None = None
-    while page := await store.steps(scope, entity, after=after, limit=_PAGE):
+    while page := await store.steps(scope, entity, after=after):
         for step in page:
             yield step
         after = page[-1].id
