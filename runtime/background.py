@@ -185,7 +185,19 @@ def run_in_background(name: str, work: Coroutine[Any, Any, _Result]) -> "asyncio
     return task
 
 
-async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:
+async def run_together(*works: Work) -> None:
+    """Runs works that should never end. When one ends, the others are stopped, and its error is raised.
+
+    A ``TaskGroup`` overlooks a task that ends as cancelled although nobody cancelled it, as a client that closes does to a pending call.
+    """
+    tasks = [asyncio.ensure_future(work()) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        await end_tasks(tasks)
+
+
+async def end_tasks(tasks: Iterable["asyncio.Future[Any]"]) -> None:
     """Cancels tasks, and returns when they have ended. Their results and exceptions are not read.
 
     A task that does not end is cancelled again: aiokafka waits by ``asyncio.wait_for``, which can swallow a cancellation in Python 3.11.

@@ -1,7 +1,8 @@
 """The background work that delivers to webhooks, in every process of the query service."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from api.webhooks.contents import DeliveredMemories
@@ -11,6 +12,7 @@ from api.webhooks.sender import open_sender
 from api.webhooks.signing import SigningSecrets
 from control.errors import ControlLogBehindError
 from control.tenants import TenantDirectory
+from runtime.background import run_together
 from runtime.clocks import Clock
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka import Producer
@@ -60,10 +62,7 @@ class Webhooks:
                     clock=self._clock,
                 )
                 fan_out = FanOut(settings=self._settings, tenants=self._tenants, producer=self._producer)
-                works: Mapping[str, Callable[[], Awaitable[None]]] = {"fan_out": fan_out.run, "deliverer": deliverer.run}
-                async with asyncio.TaskGroup() as group:
-                    for name, work in works.items():
-                        group.create_task(_repeated(name, work))
+                await run_together(partial(_repeated, "fan_out", fan_out.run), partial(_repeated, "deliverer", deliverer.run))
         finally:
             await contents.stop()
 

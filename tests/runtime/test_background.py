@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 import structlog
 
-from runtime.background import Background, BackgroundWorkError, BackgroundWorks, run_in_background, start_renewal
+from runtime.background import Background, BackgroundWorkError, BackgroundWorks, run_in_background, run_together, start_renewal
 from runtime.metrics import Metrics
 from runtime.probe import Check
 from runtime.resilience import Backoff, RestartPolicy
@@ -73,6 +73,14 @@ async def test_work_whose_awaited_call_was_cancelled_is_restarted() -> None:
     await until(lambda: failing.begun == 2 or task.done())
     assert failing.begun == 2
     task.cancel()
+
+
+@pytest.mark.parametrize("error", [KeyError, asyncio.CancelledError])
+async def test_works_that_run_together_end_together(error: type[BaseException]) -> None:
+    failing, other = Failing(1, error), Failing(0)
+    with pytest.raises(error):
+        await run_together(other.run, failing.run)
+    assert len(asyncio.all_tasks()) == 1
 
 
 async def test_work_recovers_after_a_long_run() -> None:
