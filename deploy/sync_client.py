@@ -15,6 +15,8 @@ _WORDS: Final = (
     ("asyncio.sleep", "time.sleep"),
     ("asyncio.get_running_loop()", "self"),
     ("in several event loops", "in several threads"),
+    ("AsyncIterator, Callable", "Callable, Iterator"),
+    ("AsyncIterator", "Iterator"),
     ("async def ", "def "),
     ("await ", ""),
     ("__aenter__", "__enter__"),

@@ -13,7 +13,6 @@ from memory.keys import entity_key_parts
 
 _MOST: Final = 20
 """Maximum number of entities that are checked if they do not belong to a single user."""
-_PAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +60,7 @@ async def patched_texts(service: AsyncVarveClient, memory_id: str) -> list[Patch
 
 async def _patches(service: AsyncVarveClient, entity_type: str, key: list[str]) -> AsyncIterator[HistoryChange]:
     """The current patches in an entity's history."""
-    after: str | None = None
-    while True:
-        page = await service.entity_history(entity_type, key, after=after, limit=_PAGE)
-        for change in (change for step in page.steps for change in step.changes):
+    async for step in service.whole_entity_history(entity_type, key):
+        for change in step.changes:
             if change.op == "apply" and change.fate == "stands" and isinstance(change.value, dict) and "replace" in change.value:
                 yield change
-        after = page.next
-        if after is None:
-            return

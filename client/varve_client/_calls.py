@@ -40,6 +40,8 @@ Outcome = SentMessage | dict[str, Any]
 """A durable message; or a refused one: its index in the messages that were sent, its status and its problem."""
 
 BATCH_SIZE: Final = 200
+PAGE_SIZE: Final = 200
+"""The most memories or entries that a page may have."""
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,256}")
 """The values of ``Idempotency-Key`` that the service accepts."""

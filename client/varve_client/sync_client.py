@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Self, TypeVar
 
@@ -21,6 +21,7 @@ from varve_client.models import (
     EditedBlock,
     Erasure,
     FoundEvents,
+    HistoryEntry,
     HistoryPage,
     KeyStatus,
     Memory,
@@ -219,6 +220,37 @@ class VarveClient:
         filters = {"user": user, "session": session, "kinds": kinds, "types": types, "since": since, "until": until, "order": order}
         return self._request(calls.memories_call(filters, after=after, limit=limit))
 
+    def all_memories(
+        self,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        kinds: Sequence[str] | None = None,
+        types: Sequence[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        order: Literal["id", "newest", "oldest"] | None = None,
+    ) -> Iterator[Memory]:
+        """Iterates over all memories that pass the filters of :meth:`memories`. Requests a page whenever the one before is used up."""
+        after: str | None = None
+        while True:
+            page = self.memories(
+                user=user,
+                session=session,
+                kinds=kinds,
+                types=types,
+                since=since,
+                until=until,
+                order=order,
+                after=after,
+                limit=calls.PAGE_SIZE,
+            )
+            for memory in page.memories:
+                yield memory
+            after = page.next
+            if after is None:
+                return
+
     def delete_memory(self, memory_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Correction:
         """Deletes an event permanently. ``remaining`` of the result lists what still has its content.
 
@@ -379,6 +411,19 @@ class VarveClient:
             limit: Number of entries per page, up to 200.
         """
         return self._request(calls.history_call(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=limit))
+
+    def whole_entity_history(
+        self, entity_type: str, key: Sequence[str], *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Iterator[HistoryEntry]:
+        """Iterates over all changes of an entity, oldest first, with the limits of :meth:`entity_history`."""
+        after: str | None = None
+        while True:
+            page = self.entity_history(entity_type, key, as_of=as_of, known_at=known_at, after=after, limit=calls.PAGE_SIZE)
+            for step in page.steps:
+                yield step
+            after = page.next
+            if after is None:
+                return
 
     def _request(self, call: calls.Call[T]) -> T:
         http = self._connections.of(self)

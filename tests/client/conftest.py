@@ -1,7 +1,7 @@
 """Both Python clients as coroutines, so that each test covers both."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -23,6 +23,13 @@ class Blocking:
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._client, name)
         return lambda *args, **options: asyncio.to_thread(method, *args, **options)
+
+
+async def all_of(iterator: Any) -> list[Any]:
+    """Everything that an iterator of one of the clients yields."""
+    if isinstance(iterator, AsyncIterator):
+        return [each async for each in iterator]
+    return await asyncio.to_thread(list, await iterator)
 
 
 @pytest.fixture(params=[AsyncVarveClient, Blocking], ids=["async", "sync"])

@@ -21,6 +21,7 @@ from varve_client import (
 )
 from varve_client._calls import BATCH_SIZE
 
+from tests.client.conftest import all_of
 from tests.http_server import serving_posts
 from varve.embedded.ports import free_port
 
@@ -145,6 +146,24 @@ async def test_lists_send_each_filter(client: Any) -> None:
             ("limit", "3"),
         ]
     ]
+
+
+async def test_iterators_read_every_page(client: Any) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.query_string)
+        following = None if "after" in request.query else "m1"
+        step = {"id": "s", "kind": "change", "recorded_at": "2024-05-06T00:00:00Z", "changes": [], "before": {}, "after": {}}
+        page = {"memories": [EVENT], "type": "user_profile", "key": "ann", "steps": [step], "total": 2, "complete": True}
+        return web.json_response({**page, "next": following})
+
+    async with serving_posts("/v1/memories", answer, method="GET") as url, client(url, api_key="k") as varve:
+        memories = await all_of(varve.all_memories(user="ann", order="newest"))
+    async with serving_posts("/v1/entities/user_profile/ann/history", answer, method="GET") as url, client(url, api_key="k") as varve:
+        steps = await all_of(varve.whole_entity_history("user_profile", ["ann"]))
+    assert [each.id for each in (*memories, *steps)] == ["m", "m", "s", "s"]
+    assert asked == ["user=ann&order=newest&limit=200", "user=ann&order=newest&after=m1&limit=200", "limit=200", "after=m1&limit=200"]
 
 
 async def test_an_erasure_names_any_user(client: Any) -> None:

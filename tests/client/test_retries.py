@@ -31,6 +31,8 @@ READS = {"recall": ("x",), "context": ("x",), "search_events": ("x",)}
 """Methods that post without changing anything."""
 REPEATABLE = {"feedback": ("r",), "erase_user": ("ann",)}
 """Methods that lead to the same state when they are called twice."""
+ITERATORS = ("all_memories", "whole_entity_history")
+"""They only call other methods."""
 
 
 class Refusing:
@@ -214,7 +216,7 @@ async def test_every_method_may_be_repeated(client: Any) -> None:
         return web.json_response({}, status=404)
 
     writes = {name for name, call in vars(VarveClient).items() if "idempotency_key" in getattr(call, "__annotations__", {})}
-    others = {name for name in vars(VarveClient) if not name.startswith("_")} - writes - {*READS, *REPEATABLE, "close"}
+    others = {name for name in vars(VarveClient) if not name.startswith("_")} - writes - {*READS, *REPEATABLE, *ITERATORS, "close"}
     arguments = {"block": ("notes", "lines"), "entity": ("profile", ["ann"]), "entity_history": ("profile", ["ann"])}
     async with serving_posts("/{path:.*}", answer, method="*") as url, client(url, api_key="k") as varve:
         for name in others:

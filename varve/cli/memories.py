@@ -165,18 +165,14 @@ async def _listed(data: Path | None, filters: dict[str, Any], count: int) -> "li
 async def _export(user: str, output: Path | None, data: Path | None) -> int:
     from varve.service_client import service_client
 
-    count, after = 0, None
+    count = 0
     async with service_client(attached_settings(data)) as service:
         with nullcontext() if output is None else _new_file(output) as file:
-            while True:
-                page = await service.memories(user=user, after=after, limit=_PAGE)
-                for memory in page.memories:
-                    line = orjson.dumps(memory.as_dict()).decode()
-                    say(line) if file is None else file.write(f"{line}\n")
-                count += len(page.memories)
-                after = page.next
-                if after is None:
-                    return count
+            async for memory in service.all_memories(user=user):
+                line = orjson.dumps(memory.as_dict()).decode()
+                say(line) if file is None else file.write(f"{line}\n")
+                count += 1
+    return count
 
 
 @contextmanager
