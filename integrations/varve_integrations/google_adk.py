@@ -21,7 +21,6 @@ _NOT_FOUND: Final = 404
 _LONGEST_NAME: Final = 256
 _RECALLS: Final = frozenset({"load_memory", "preload_memory"})
 """Tools whose results are recalled text, which is never stored again."""
-_PAGE: Final = 200
 
 
 def varve_user(app_name: str, user_id: str) -> str:
@@ -153,13 +152,9 @@ class VarveMemoryService(BaseMemoryService):  # type: ignore[misc]
     async def _known(self, user: str, session: str) -> set[str]:
         """Ids of messages that the session has. The service recognizes a repeated id for a day only."""
         known = {str(each["message"].get("id")) for each in (await self._client.session(session)).messages}
-        after: str | None = None
-        while True:
-            page = await self._client.memories(user=user, session=session, after=after, limit=_PAGE)
-            known |= {message for each in page.memories for message in each.evidence}
-            after = page.next
-            if after is None:
-                return known
+        async for memory in self._client.all_memories(user=user, session=session):
+            known |= set(memory.evidence)
+        return known
 
     async def _flush(self, session: str) -> None:
         try:
