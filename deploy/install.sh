@@ -25,11 +25,16 @@ uv build --quiet --wheel --no-build-isolation --python "$work/tools/bin/python" 
 uv build --quiet --wheel --no-build-isolation --python "$work/tools/bin/python" --out-dir "$work/wheels" "$work/source/client"
 uv pip install --quiet --python "$prefix/venv/bin/python" --no-deps "$work"/wheels/*.whl
 
-# The root file system is read-only: the model is converted here, once, not by every process at its start.
+# The root file system is read-only: the model is converted and the rules of extraction are prepared here, once, not by every process at
+# its start.
 "$prefix/venv/bin/python" -c "
 from pathlib import Path
+import extraction.build
+from extraction.offline.kept_literals import prepare_rules
 from models.embedding.conversion import converted_model
-converted_model(cache=Path('$prefix/cache'), compute_type='int8')"
+cache = Path('$prefix/cache')
+converted_model(cache=cache, compute_type='int8')
+prepare_rules(cache)"
 "$source/deploy/slim.sh" "$prefix"
 
 mkdir -p "$prefix/licences"
