@@ -75,14 +75,9 @@ def test_the_bill_of_materials_lists_the_installed_packages(image: Path) -> None
 def test_a_stranger_to_the_files_can_run_them(image: Path) -> None:
     embed = """
 import asyncio
-import extraction.build
-from extraction.offline.kept_literals import prepare_rules
-from memory.texts import required_literals
 from models.embedding.build import build_embedder
 from runtime.settings import settings
 
-required_literals.required_literals = None  # a call, since the rules were not prepared before, would fail
-prepare_rules(settings().cache_path)
 embedder = build_embedder(settings().embedding, cache=settings().cache_path)
 print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().cache_path.iterdir())))
 """
@@ -90,6 +85,19 @@ print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().c
     environment = {"VARVE_CACHE": str(image / "cache"), "HOME": "/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
     assert run(*stranger, image / "venv" / "bin" / "python", "-I", "-c", embed, **environment) == "384 2\n"
     assert "worker" in run(*stranger, image / "venv" / "bin" / "varve", "--help", **environment, PYTHONPATH="")
+
+
+def test_no_worker_of_the_image_prepares_rules(image: Path) -> None:
+    prepare = """
+import extraction.build
+from extraction.offline.kept_literals import prepare_rules
+from memory.texts import required_literals
+from runtime.settings import settings
+
+required_literals.required_literals = None  # preparing a rule would call it
+prepare_rules(settings().cache_path)
+"""
+    run(image / "venv" / "bin" / "python", "-I", "-c", prepare, VARVE_CACHE=str(image / "cache"))
 
 
 def test_slimming_changes_no_other_environments_files(image: Path) -> None:
