@@ -1,12 +1,14 @@
 """Journal of a growth: the newest record of a small topic of the new set. It shows what a repeated command has to do."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 import orjson
 from pydantic import Field
 
 from memory.records import Value
+from runtime.errors import TopicMissingError
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.kafka.topics import create_topic, topic_partitions
 from runtime.settings import Settings
@@ -73,8 +75,10 @@ async def read_journal(settings: Settings, layout: Layout, *, topics: dict[str, 
     if name not in topics:
         return None
     newest: bytes | None = None
-    async for record in read_topic(name, settings.kafka):
-        newest = record.value
+    # Of all installations on the broker, any may end its growth after the topics were listed.
+    with suppress(TopicMissingError):
+        async for record in read_topic(name, settings.kafka):
+            newest = record.value
     return None if newest is None else Growth.model_validate(orjson.loads(newest))
 
 
