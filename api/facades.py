@@ -22,7 +22,6 @@ COMMON_ERRORS: Final = (RecordError, InvalidArgumentError, MessagesRefusedError,
 MAX_LISTED: Final = 10_000
 """Most memories that one request lists or deletes: the other systems have page numbers, and Varve has cursors."""
 
-_PAGE: Final = 200
 _BAD_REQUEST: Final = 400
 _UNAUTHORIZED: Final = 401
 _NOT_FOUND: Final = 404
@@ -118,22 +117,18 @@ async def list_memories(varve: AsyncVarveClient, **filters: Any) -> list[Memory]
 
     Args:
         varve: A client with the caller's key.
-        **filters: Those of the client's method ``memories``.
+        **filters: Those of the client's method ``all_memories``.
 
     Raises:
         ProblemError: 400 if there are more than :data:`MAX_LISTED`.
     """
     found: list[Memory] = []
-    after: str | None = None
-    while True:
-        page = await varve.memories(after=after, limit=_PAGE, **filters)
-        found += page.memories
-        after = page.next
-        if after is None:
-            return found
-        if len(found) >= MAX_LISTED:
+    async for memory in varve.all_memories(**filters):
+        if len(found) == MAX_LISTED:
             detail = f"more than {MAX_LISTED} memories; name a user or a time, or use Varve's own API, which has cursors"
             raise ProblemError(_BAD_REQUEST, "too-much", detail)
+        found.append(memory)
+    return found
 
 
 async def delete_listed(varve: AsyncVarveClient, memory_ids: Iterable[str], *, reason: str) -> None:
