@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -36,19 +38,19 @@ def prepare_rules(cache: Path) -> None:
     Args:
         cache: The cache folder.
     """
-    path = cache / FILE
+    prepare(partial(_derived, cache / FILE))
+
+
+def _derived(path: Path, patterns: Sequence[tuple[str, int]]) -> list[required_literals.RequiredLiterals]:
     kept = _read(path)
     known = len(kept.literals)
-
-    def derive(pattern: str, flags: int) -> required_literals.RequiredLiterals:
-        key = sha256(f"{flags} {pattern}".encode()).hexdigest()
+    keys = [sha256(f"{flags} {pattern}".encode()).hexdigest() for pattern, flags in patterns]
+    for key, (pattern, flags) in zip(keys, patterns, strict=True):
         if key not in kept.literals:
             kept.literals[key] = required_literals.required_literals(pattern, flags)
-        return kept.literals[key]
-
-    prepare(derive)
     if len(kept.literals) > known:
         _write(path, kept)
+    return [kept.literals[key] for key in keys]
 
 
 def _read(path: Path) -> _KeptLiterals:

@@ -21,7 +21,8 @@ from memory.texts.required_literals import DIGIT, LONGEST_LITERAL, MOST_SETS, Re
 _Entry = TypeVar("_Entry")
 Replacement = str | Callable[[re.Match[str]], str]
 Rewrite = Callable[[re.Pattern[str], Replacement, str], str]
-Derive = Callable[[str, int], RequiredLiterals]
+Derive = Callable[[Sequence[tuple[str, int]]], Iterable[RequiredLiterals]]
+"""Returns the required literals of patterns, each with its flags."""
 
 _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
@@ -106,14 +107,14 @@ class _Prefilter:
         """The patterns that may match a text, as bits."""
         if self.is_disabled:
             return -1
-        return (self._index or self.prepare(required_literals)).possible(text)
+        return (self._index or self.prepare(_derived)).possible(text)
 
     def prepare(self, derive: Derive) -> _Index:
         """Derives the literals of new patterns, and returns the index of all."""
         with self._lock:
             if self._index is None:
                 with _without_collections():
-                    self._literals += (derive(pattern, flags) for pattern, flags in self._patterns[len(self._literals) :])
+                    self._literals += derive(self._patterns[len(self._literals) :])
                     self._index = _Index(self._literals)
             return self._index
 
@@ -130,14 +131,18 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
+def _derived(patterns: Sequence[tuple[str, int]]) -> Iterator[RequiredLiterals]:
+    return (required_literals(pattern, flags) for pattern, flags in patterns)
+
+
 _PREFILTER: Final = _Prefilter()
 
 
-def prepare(derive: Derive = required_literals) -> None:
+def prepare(derive: Derive = _derived) -> None:
     """Derives the required literals of all patterns now, in some seconds of CPU at most, so that the first text does not wait for it.
 
     Args:
-        derive: Returns what :func:`required_literals` returns; it may know some already.
+        derive: Returns what :func:`required_literals` returns for new patterns; it may know some already. Not called without new ones.
     """
     _PREFILTER.prepare(derive)
 
