@@ -90,7 +90,9 @@ class EventsHandler(BatchHandler):
             ERASURE: self._eraser.erase,
         }
         """Commands about a tenant or an erasure, by the kind of the record: no erasure covers them."""
-        self._of_users: Mapping[bytes | None, _Handle] = {
+        self._handles: Mapping[bytes | None, _Handle] = {
+            **self._of_tenants,
+            None: self._extraction,
             TICK: self._expirer.tick,
             TOUCHES: self._expirer.touch,
             EXPIRY: self._expirer.expire,
@@ -99,7 +101,7 @@ class EventsHandler(BatchHandler):
             TRUST_REVIEW: self._review,
             CORRECTION: self._corrector.correct,
         }
-        """Changes of a user's memories, by the kind of the record; a record of another kind is an extraction."""
+        """One for each kind."""
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -109,13 +111,11 @@ class EventsHandler(BatchHandler):
         if record.value is None:
             return  # of a record that was erased
         kind = kind_of(record.headers)
-        handle = self._of_tenants.get(kind)
-        if handle is None:
-            if self._is_erased(record):
-                self._metrics.records.labels("events", "erased_record").inc()
-                return
-            handle = self._of_users.get(kind, self._extraction)
-        handle(batch, record, read_extractions_record(kind, record.value))
+        if kind not in self._of_tenants and self._is_erased(record):
+            self._metrics.records.labels("events", "erased_record").inc()
+            return
+        value = read_extractions_record(kind, record.value)
+        self._handles[kind](batch, record, value)
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
         parts = parts_of_key(record.key)
