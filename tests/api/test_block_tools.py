@@ -163,30 +163,6 @@ async def served(edge: EdgeOwnerProcess, tmp_path: Path, redis_url: str) -> Asyn
     await store.close()
 
 
-async def test_edits_are_attributed_and_undone(served: Served) -> None:
-    planner, writer = served.key(label="planner"), served.key(label="writer")
-    async with served.http() as http:
-        one, other = Agent(http, planner), Agent(http, writer)
-        assert (await one.read())["text"] == ""
-        first = applied(await one.edit("append", text="Lives in Oslo.\nHas a cat."))
-        second = applied(await other.edit("replace", old="Oslo", text="Bergen", reason="she moved"))
-        third = applied(await one.edit("insert", line=2, text="Works at night.", version=2))
-        block = await other.read()
-        assert block["text"] == "Lives in Bergen.\nWorks at night.\nHas a cat."
-        assert (block["version"], block["max_characters"], block["degraded"]) == (3, 400, [])
-        made = [(each["id"], each["by"].split(" (")[0], each["status"]) for each in block["edits"]]
-        assert made == [(third, "planner", "applied"), (second, "writer", "applied"), (first, "planner", "applied")]
-        undone = await one.undo(second)
-        assert (undone.status_code, undone.json()["status"]) == (200, "undone")
-        assert undone.json()["block"]["text"] == "Lives in Oslo.\nWorks at night.\nHas a cat."
-        (shown,) = (each for each in undone.json()["block"]["edits"] if each["id"] == second)
-        assert shown["undone_by"].startswith("planner (")
-        assert ((await other.undo(second)).status_code, (await other.undo("unknown")).status_code) == (409, 404)
-        before = {name: each.to_json() for name, each in served.stages.notes().items()}
-    await served.stages.rebuild()
-    assert {name: each.to_json() for name, each in served.stages.notes().items()} == before
-
-
 async def test_of_two_replacements_of_a_text_one_conflicts(served: Served) -> None:
     async with served.http() as http:
         agents = [Agent(http, served.key(label=f"agent-{number}")) for number in range(5)]

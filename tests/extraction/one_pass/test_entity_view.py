@@ -23,7 +23,7 @@ from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names
 from memory.texts.fencing import one_line
 from memory.texts.text import estimate_tokens
-from operators.patches.patch_edit import Patch, edited, value_of
+from operators.patches.patch_edit import Patch, edit, value_of
 from tests.extraction.windows import BEGIN, window_of
 
 INDENT = "    "
@@ -112,7 +112,7 @@ def test_values_of_every_type_appear_as_edited_text(value: JsonValue) -> None:
     kind = {bool: "bool", int: "int64", float: "float32"}[type(item)]
     value_type = f"list<{kind}>" if isinstance(value, list) else kind
     given_text = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
-    text = edited("", Patch(0, "p", "", given_text), value_type)  # type: ignore[arg-type]
+    text = edit("", Patch(0, "p", "", given_text), value_type).text  # type: ignore[arg-type]
     assert text_of(field_lines("x", flat_text(value)), "x") == text
 
 
