@@ -84,14 +84,14 @@ def test_lists_and_long_texts_appear_line_for_line(listing: MemorySchema, limits
 
 @given(PLAIN_LINES, st.data())
 def test_only_the_list_item_that_was_copied_is_replaced(lines: list[str], data: st.DataObject) -> None:
-    text = edited("", Patch(0, "p", "", "\n".join(["first", *lines])), "list<string>")
+    text = edit("", Patch(0, "p", "", "\n".join(["first", *lines])), "list<string>").text
     value = value_of(text, "list<string>")
     assert text_of(field_lines("likes", flat_text(value)), "likes") == text
     given_lines = text.split("\n")
     first = data.draw(st.integers(0, len(given_lines) - 1))
     last = data.draw(st.integers(first + 1, len(given_lines)))
     search = "\n".join(given_lines[first:last])
-    assert edited(text, Patch(1, "q", search, "NEW"), "list<string>").count("NEW") == 1
+    assert edit(text, Patch(1, "q", search, "NEW"), "list<string>").text.count("NEW") == 1
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -202,7 +202,7 @@ def test_the_example_copies_from_its_own_entity(name: str) -> None:
     entity_type = entity_types[0]
     field = entity_type.patched_properties()[0]
     assert lines[at + 1] == entity_heading(entity_type.name, ["delta"] * len(form.named_key_parts(entity_type)))
-    assert edited(text_of(lines[at + 2 : lines.index("answer")], field.name), Patch(0, "p", "alpha", "beta")).startswith("beta")
+    assert edit(text_of(lines[at + 2 : lines.index("answer")], field.name), Patch(0, "p", "alpha", "beta")).text.startswith("beta")
 
 
 def test_the_prefix_explains_how_fields_appear(listing: MemorySchema) -> None:
