@@ -3,16 +3,14 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import pytest
-from asgi_lifespan import LifespanManager
 
-from api.app import create_app
 from api.composition import OpenDependencies
 from api.dependencies import Dependencies
 from api.limits.admission import Admission
@@ -36,7 +34,7 @@ from stores.build import build_store
 from stores.port import MemoryStore
 from tests.api.block_agent import Agent, applied
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
-from tests.api.running_service import InProcessTransport, bearer
+from tests.api.running_service import bearer, serving
 from tests.control_log import add, now_known
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.stores.factories import BagOfWordsEmbedder
@@ -138,14 +136,8 @@ class Served:
 
         return opened
 
-    @asynccontextmanager
-    async def http(self) -> AsyncIterator[httpx.AsyncClient]:
-        app = create_app(self.settings, open_dependencies=self.open_dependencies)
-        async with (
-            LifespanManager(app) as running,
-            httpx.AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as client,
-        ):
-            yield client
+    def http(self) -> AbstractAsyncContextManager[httpx.AsyncClient]:
+        return serving(self.settings, open_dependencies=self.open_dependencies)
 
 
 @pytest.fixture
