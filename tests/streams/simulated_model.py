@@ -22,7 +22,7 @@ async def simulated_model(
     """The settings with the endpoint of a simulator, which is started, and the model there."""
     async with simulator:
         asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        llm = build_llm(asking, redis=None, usage=usage or DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        llm = build_llm(asking, redis=None, usage=DiscardedUsage() if usage is None else usage, metrics=LLMMetrics(CollectorRegistry()))
         assert llm is not None
         try:
             yield asking, llm
