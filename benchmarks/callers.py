@@ -6,7 +6,6 @@
 import argparse
 import asyncio
 import json
-import statistics
 import sys
 import time
 from collections import Counter
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 import aiohttp
 
+from benchmarks.reports import p50, p95
 from runtime.settings import Settings
 
 PERSONS: Final = ("Ann", "Melanie", "Priya", "Tom")
@@ -126,11 +126,11 @@ def statuses(callers: Sequence[Caller]) -> dict[int, int]:
 
 
 def latencies(seconds: Sequence[float]) -> dict[str, float]:
-    """The number of latencies, and their p50 and p95 in milliseconds; with fewer than two, only the number."""
-    if len(seconds) < 2:
+    """The number of latencies, and their p50 and p95 in milliseconds; without any, only the number."""
+    if not seconds:
         return {"recalls": len(seconds)}
-    cuts = statistics.quantiles(seconds, n=20)
-    return {"recalls": len(seconds), "p50_ms": round(statistics.median(seconds) * 1000, 1), "p95_ms": round(cuts[-1] * 1000, 1)}
+    milliseconds = [each * 1000 for each in seconds]
+    return {"recalls": len(seconds), "p50_ms": p50(milliseconds, 1), "p95_ms": p95(milliseconds, 1)}
 
 
 async def _run(arguments: argparse.Namespace) -> dict[str, object]:

@@ -1,7 +1,6 @@
 """``python -m benchmarks.freshness``: time from the end of a message's window until a recall finds it, on the whole embedded stack."""
 
 import asyncio
-import statistics
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ import psutil
 from varve_client import AsyncVarveClient
 
 from benchmarks.processes import POLL_S
-from benchmarks.reports import benchmark_parser, write_report
+from benchmarks.reports import benchmark_parser, p50, p95, write_report
 from varve.embedded.lifecycle import temporary_stack
 from varve.service_client import service_client
 
@@ -35,8 +34,8 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
         waits = await freshness_of(service, messages=messages)
     return {
         "messages": messages,
-        "freshness_p50_ms": round(statistics.median(waits)),
-        "freshness_p95_ms": round(statistics.quantiles(waits, n=20)[-1]),
+        "freshness_p50_ms": p50(waits, 1),
+        "freshness_p95_ms": p95(waits, 1),
         "longest_ms": round(max(waits)),
         "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),

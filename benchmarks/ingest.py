@@ -6,7 +6,6 @@ on this machine that passes each text through the model once. In the stack, seve
 
 import asyncio
 import os
-import statistics
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from varve_client import AsyncVarveClient
 
 from benchmarks.freshness import freshness_of
 from benchmarks.processes import POLL_S, cpu_seconds
-from benchmarks.reports import benchmark_parser, write_report
+from benchmarks.reports import benchmark_parser, p50, p95, write_report
 from evaluation.locomo import read_locomo
 from models.embedding.build import build_embedder
 from runtime.settings import Settings
@@ -106,7 +105,7 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int, idle_s
     Args:
         folder: The folder for the stack's data.
         messages: The messages, in the order of sending.
-        fresh: Number of messages whose freshness is measured, at least 2.
+        fresh: Number of messages whose freshness is measured.
         idle_s: Seconds for which the stack is measured before the first message; 0: not at all.
 
     Returns:
@@ -145,8 +144,8 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int, idle_s
         "ratio_to_embedding_alone": round(searchable_per_second / embedded_per_second, 3),
         "cpu_ms_per_message": {name: round(each / len(messages) * 1000, 3) for name, each in sorted(cpu_s.items())},
         "idle_cpu_ms_per_second": idle_ms,
-        "freshness_p50_ms": round(statistics.median(waits)),
-        "freshness_p95_ms": round(statistics.quantiles(waits, n=20)[-1]),
+        "freshness_p50_ms": p50(waits, 1),
+        "freshness_p95_ms": p95(waits, 1),
         "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),
     }

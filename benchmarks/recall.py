@@ -35,9 +35,9 @@ from typing import Any, Final
 
 from benchmarks.callers import Caller, Service, question, statuses
 from benchmarks.processes import cpu_seconds, resident_bytes
-from benchmarks.reports import benchmark_parser, write_report
+from benchmarks.reports import benchmark_parser, p50, p95, write_report
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner, running_service
-from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p50, p95, questions
+from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, questions
 from evaluation.bench_recall import fill, in_process
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder

@@ -2,7 +2,10 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 
 def benchmark_parser(name: str, description: str | None) -> argparse.ArgumentParser:
@@ -20,6 +23,16 @@ def benchmark_parser(name: str, description: str | None) -> argparse.ArgumentPar
     default = Path(f"build/reports/{name}.json")
     parser.add_argument("--report", type=Path, default=default, help="where the report is written as JSON; default: %(default)s")
     return parser
+
+
+def p50(values: Sequence[float], digits: int = 2) -> float:
+    """The median, rounded."""
+    return round(float(np.percentile(values, 50)), digits)
+
+
+def p95(values: Sequence[float], digits: int = 2) -> float:
+    """The 95th percentile, interpolated and rounded."""
+    return round(float(np.percentile(values, 95)), digits)
 
 
 def write_report(path: Path, results: object) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-import numpy as np
-
 from benchmarks.callers import PERSONS
+from benchmarks.reports import p50, p95
 from evaluation.bench_recall import START, RandomData
 from models.embedding.port import Embedding
 from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME
@@ -121,13 +120,3 @@ async def of_store(store: EdgeStore, queries: Sequence[RecallQuery], *, callers:
         "dense_only_p95_ms": dense_only,
         "ratio_to_dense_only": round(without_embedding / dense_only, 2),
     }
-
-
-def p50(milliseconds: Sequence[float]) -> float:
-    """The median, rounded."""
-    return round(float(np.percentile(milliseconds, 50)), 2)
-
-
-def p95(milliseconds: Sequence[float]) -> float:
-    """The 95th percentile, rounded."""
-    return round(float(np.percentile(milliseconds, 95)), 2)

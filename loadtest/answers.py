@@ -24,9 +24,7 @@ class ToolUse:
     arguments: dict[str, Any]
 
 
-AnswerFunction = Callable[[ChatRequest], str]
-
-AgentAnswerFunction = Callable[[ChatRequest], str | ToolUse]
+AnswerFunction = Callable[[ChatRequest], str | ToolUse]
 
 _MESSAGES: Final = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
 _MESSAGE: Final = re.compile(r"^\[(\d+)\] ([^:\n]*): (.*)$", re.MULTILINE)

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from loadtest.answers import AgentAnswerFunction, ToolUse, extraction_answer
+from loadtest.answers import AnswerFunction, ToolUse, extraction_answer
 from loadtest.profiles import PROFILES, Plan, Profile, garbled, plan_call
 from loadtest.requests import ChatRequest, PrefixCache, tokens_of
 from memory.texts.text import estimate_tokens
@@ -45,7 +45,7 @@ class LLMSimulator:
         *,
         profile: Profile | None = None,
         seed: int = 0,
-        answer: AgentAnswerFunction = extraction_answer,
+        answer: AnswerFunction = extraction_answer,
         planner: Planner | None = None,
         host: str = "127.0.0.1",
         port: int = 0,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from memory.errors import MalformedRecordError
 from memory.headers import (
     COMMAND,
     CORRECTION,
@@ -11,6 +12,7 @@ from memory.headers import (
     EXPIRY,
     FEEDBACK,
     GENERATION_DROP,
+    KIND,
     RETENTION,
     RETRACTION,
     TICK,
@@ -102,13 +104,15 @@ def read_extractions_record(kind: bytes | None, value: bytes) -> Record:
     """Reads a record of the extractions log.
 
     Args:
-        kind: Its kind (:func:`memory.headers.kind_of`). A record without a kind, or of an unknown one, is an :class:`Extraction`.
+        kind: Its kind (:func:`memory.headers.kind_of`). A record without a kind is an :class:`Extraction`.
         value: Its value.
 
     Raises:
-        memory.errors.RecordError: If it is no such record.
+        memory.errors.RecordError: If there is no such kind, or the value is no record of it.
     """
-    record_type = Extraction if kind is None else KINDS[EXTRACTIONS.name].get(kind, Extraction)
+    record_type = Extraction if kind is None else KINDS[EXTRACTIONS.name].get(kind)
+    if record_type is None:
+        raise MalformedRecordError(f"the header {KIND} names no kind of {EXTRACTIONS.name}: {kind!r}")
     return record_type.from_json(value)
 
 

@@ -11,7 +11,7 @@ from api.mcp.connection import Connection
 from api.mcp.server import build_server
 
 
-async def serve_stdio(varve: AsyncVarveClient, *, api_key: str, user: str | None = None, session: str | None = None) -> None:
+async def serve_stdio(varve: AsyncVarveClient, *, api_key: str, user: str | None, session: str | None) -> None:
     """Answers requests until the standard input ends.
 
     Args:

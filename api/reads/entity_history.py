@@ -16,7 +16,6 @@ from memory.errors import SchemaError
 from memory.records import Contribution, HistoryEntry, Memory
 from memory.records.limits import Time
 from memory.schema.model import EntityType
-from memory.trust import at_least
 from operators.entities.former_fields import with_former_fields
 from operators.entities.history import HistoryReplay, KnownStep, Moment, beginning, in_order
 from operators.entities.history_walk import ChangeOutcome, HistoryWalk, SeenChange, SeenStep
@@ -25,7 +24,7 @@ from retrieval.request import RecallRequest
 from retrieval.retrievers.entities import Entities
 from runtime.clocks import Clock
 from runtime.pieces import map_in_pieces
-from stores.port import MemoryStore, TenantScope
+from stores.port import MemoryFilter, MemoryStore, TenantScope
 
 _PAGE: Final = 500
 _MOST: Final = 20_000
@@ -253,8 +252,8 @@ class EntitiesAsOf:
             StoreUnavailableError: If the store does not respond.
         """
         found = await asyncio.gather(*(self._earlier(request, each) for each in entities))
-        lowest = request.filter.min_trust
-        seen = [each for each, _ in found if each is not None and (lowest is None or at_least(each.trust or "normal", lowest))]
+        trusted = MemoryFilter(scope=TenantScope(request.scope.tenant), min_trust=request.filter.min_trust)
+        seen = [each for each, _ in found if each is not None and trusted.rejected_by(each) is None]
         return Entities(seen, all(is_stored for _, is_stored in found))
 
     async def _earlier(self, request: RecallRequest, entity: Memory) -> tuple[Memory | None, bool]:

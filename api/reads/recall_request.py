@@ -37,8 +37,8 @@ def build_recall_request(
     schema: MemorySchema,
     *,
     limit: int | None,
-    explain: bool = False,
-    trace: bool = False,
+    explain: bool,
+    trace: bool,
 ) -> RecallRequest:
     """The recall that a body asks for.
 
@@ -58,7 +58,7 @@ def build_recall_request(
     settings = dependencies.settings.recall
     profile = profile_name(body.profile, schema.method, settings)
     _check_profile(profile, body, schema, dependencies.profiles)
-    check_types(dependencies, caller.tenant, body.types, field="types")
+    check_types(dependencies, caller.tenant, body.types)
     body.check_weights(dependencies.profiles[profile].over(settings))
     memory_filter = body.memory_filter(caller)
     own, shared = entity_types_of(schema, memory_filter, is_bound=caller.key.user is not None)

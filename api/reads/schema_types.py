@@ -10,14 +10,13 @@ from memory.schema.method import DERIVED_TYPES
 from memory.schema.node import suggestion
 
 
-def check_types(dependencies: Dependencies, tenant: Tenant, types: Iterable[str], *, field: str) -> None:
+def check_types(dependencies: Dependencies, tenant: Tenant, types: Iterable[str]) -> None:
     """Checks the types that a request selects.
 
     Args:
         dependencies: For the schemas.
         tenant: The caller's.
-        types: The names.
-        field: The request's field, for the error.
+        types: The names in the request's field ``types``.
 
     Raises:
         ProblemError: 422 if memories of the live generation can have no such type; names the schema's types.
@@ -26,7 +25,7 @@ def check_types(dependencies: Dependencies, tenant: Tenant, types: Iterable[str]
         if not _is_known(dependencies, tenant, name):
             options = dependencies.tenants.schema(tenant.live_schema).type_names
             raise ProblemError(
-                422, "invalid", f"{field}: the schema {tenant.live_schema} has no type {name[:80]!r}; {suggestion(name, options)}"
+                422, "invalid", f"types: the schema {tenant.live_schema} has no type {name[:80]!r}; {suggestion(name, options)}"
             )
 
 

@@ -62,7 +62,7 @@ async def list_memories(
     place = _place(after, order)
     if since is not None and until is not None and since >= until:
         raise ProblemError(422, "invalid", "since must be before until: no memory can match")
-    check_types(dependencies, caller.tenant, types or (), field="types")
+    check_types(dependencies, caller.tenant, types or ())
     wanted = MemoryFilter(
         scope=TenantScope(caller.tenant.id, caller.user_of(user)),
         kinds=tuple(kinds or ()),

@@ -1,9 +1,10 @@
 """The figures of each system, and the table that compares them."""
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+from benchmarks.reports import p50, p95
 
 MEGABYTE: Final = 1_000_000
 _COLUMNS: Final = (
@@ -22,21 +23,6 @@ _COLUMNS: Final = (
 )
 
 
-def percentile(seconds: Sequence[float], share: float) -> float:
-    """The smallest of the values that is at least as large as the given share of them (nearest rank).
-
-    Args:
-        seconds: The values, at least one.
-        share: More than 0, at most 1.
-
-    Raises:
-        ValueError: If there is no value.
-    """
-    if not seconds:
-        raise ValueError("a percentile needs at least one value")
-    return sorted(seconds)[max(math.ceil(share * len(seconds)), 1) - 1]
-
-
 def speed(
     result: Mapping[str, Any], cpu_s: Mapping[str, float], *, messages: int, peak_bytes: int, embedded_per_second: float
 ) -> dict[str, float]:
@@ -50,16 +36,17 @@ def speed(
         embedded_per_second: Messages that the embedding model alone embeds in a second.
     """
     one, ten = result["1 caller"], result["10 callers"]
+    one_ms, ten_ms = ([each * 1000 for each in part["seconds"]] for part in (one, ten))
     per_second = messages / result["add_s"]
     return {
         "start_s": round(result["start_s"], 1),
         "messages_per_second": round(per_second, 2),
         "ratio_to_embedding_alone": round(per_second / embedded_per_second, 3),
         "cpu_ms_per_message": round((cpu_s["warm up"] - cpu_s["add"]) / messages * 1000, 2),
-        "p50_ms_1_caller": _milliseconds(one["seconds"], 0.5),
-        "p95_ms_1_caller": _milliseconds(one["seconds"], 0.95),
-        "p50_ms_10_callers": _milliseconds(ten["seconds"], 0.5),
-        "p95_ms_10_callers": _milliseconds(ten["seconds"], 0.95),
+        "p50_ms_1_caller": p50(one_ms, 1),
+        "p95_ms_1_caller": p95(one_ms, 1),
+        "p50_ms_10_callers": p50(ten_ms, 1),
+        "p95_ms_10_callers": p95(ten_ms, 1),
         "searches_per_second_10_callers": round(len(ten["seconds"]) / ten["elapsed_s"], 1),
         "cpu_ms_per_search": round((cpu_s["10 callers"] - cpu_s["1 caller"]) / len(one["seconds"]) * 1000, 2),
         "peak_memory_mb": round(peak_bytes / MEGABYTE, 1),
@@ -94,7 +81,3 @@ def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     lines += [f"\n{name} was not measured: {each['error']}" for name, each in figures.items() if "error" in each]
     return "\n".join(lines)
-
-
-def _milliseconds(seconds: Sequence[float], share: float) -> float:
-    return round(percentile(seconds, share) * 1000, 1)

@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from benchmarks.peers.interface import Found, MemorySystem, Query, Turn
 
-PHASES: Final = ("start", "add", "warm up", "1 caller", "10 callers", "end")
 CALLERS: Final = {"1 caller": 1, "10 callers": 10}
 _WARM_UP: Final = 20
 _PROGRAMS: Final = "installation"

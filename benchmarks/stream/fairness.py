@@ -1,7 +1,6 @@
 """The latency of small tenants while another floods: waiting times for an extraction with model calls of two seconds."""
 
 import asyncio
-import statistics
 import time
 from pathlib import Path
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 import orjson
 from aiokafka import AIOKafkaProducer
 
+from benchmarks.reports import p50, p95
 from benchmarks.stream.load import SCHEMA, windows
 from benchmarks.stream.stage import isolated_settings, simulated_model, stage_worker
 from memory.keys import encode_key, partition_of
@@ -87,11 +87,10 @@ async def _wait_for_extractions(produced: dict[str, dict[str, float]], settings:
 def _latency_summary(latencies: dict[str, list[float | None]]) -> dict[str, float]:
     """Summary of the small tenants' latencies. A window without an extraction counts with the whole time-out."""
     waits = [_LAST_WINDOW_TIMEOUT_S if latency is None else latency for tenant in _SMALL_TENANTS for latency in latencies[tenant]]
-    cuts = statistics.quantiles(waits, n=20)
     return {
         "windows": len(waits),
-        "p50_s": round(statistics.median(waits), 3),
-        "p95_s": round(cuts[-1], 3),
+        "p50_s": p50(waits, 3),
+        "p95_s": p95(waits, 3),
         "longest_s": round(max(waits), 3),
     }
 

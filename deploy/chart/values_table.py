@@ -17,21 +17,6 @@ class Value(NamedTuple):
     meaning: str
 
 
-def values_of(text: str) -> list[Value]:
-    """The documented values of a YAML text, in its order. A comment that begins with ``# --`` documents the next key.
-
-    Args:
-        text: The content of ``values.yaml``, in block style down to each documented value.
-    """
-    return list(_values(text))
-
-
-def undocumented(text: str) -> list[str]:
-    """The paths of values without a documented meaning, whose parents have none either."""
-    documented = {value.path for value in _values(text)}
-    return [path for path in _leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in documented)]
-
-
 def readme_of(text: str) -> str:
     """The chart's README.
 
@@ -51,11 +36,16 @@ def readme_of(text: str) -> str:
         "| value | default | meaning |",
         "|---|---|---|",
     ]
-    lines += [f"| `{value.path}` | `{json.dumps(value.default)}` | {value.meaning} |" for value in _values(text)]
+    lines += [f"| `{value.path}` | `{json.dumps(value.default)}` | {value.meaning} |" for value in values_of(text)]
     return "\n".join(lines) + "\n"
 
 
-def _values(text: str) -> Iterator[Value]:
+def values_of(text: str) -> Iterator[Value]:
+    """The documented values of a YAML text, in its order. A comment that begins with ``# --`` documents the next key.
+
+    Args:
+        text: The content of ``values.yaml``, in block style down to each documented value.
+    """
     defaults = yaml.safe_load(text)
     path: list[tuple[int, str]] = []
     meaning: list[str] = []
@@ -79,11 +69,3 @@ def _at(values: Any, keys: list[str]) -> Any:
     for key in keys:
         values = values[key]
     return values
-
-
-def _leaves(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in values.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}"

@@ -47,9 +47,7 @@ class Prepared:
     context: Context
 
 
-async def prepared_questions(
-    path: Path, settings: Settings, *, tokens: int, limit: int | None, expand: Expander | None = None
-) -> list[Prepared]:
+async def prepared_questions(path: Path, settings: Settings, *, tokens: int, limit: int | None, expand: Expander | None) -> list[Prepared]:
     """All questions of a file, with their contexts. It calls no model except the one that expands queries.
 
     Args:

@@ -57,7 +57,7 @@ class LocalMerging:
         store: MemoryStore,
         embedder: Embedder,
         clock: ManualClock,
-        llm: LLM | None = None,
+        llm: LLM | None,
     ) -> None:
         state = ControlState()
         draft = Draft(state)

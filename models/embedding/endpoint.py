@@ -14,6 +14,7 @@ from runtime.logs import logger
 _MAXIMUM_HALVINGS: Final = 4
 _PROBE: Final = "ping"
 _PROBE_TTL_S: Final = 5.0
+_TIMEOUT_S: Final = 30.0
 
 _LOG = logger(__name__)
 
@@ -41,7 +42,6 @@ class EndpointBackend:
         model: str,
         dimension: int,
         api_key: str | None = None,
-        timeout_s: float = 30.0,
         max_chars: int | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -53,7 +53,7 @@ class EndpointBackend:
         self._monotonic = monotonic
         endpoint = f"the embeddings endpoint {base_url} ({model})"
         self._client = EmbeddingClient(
-            client=AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0),
+            client=AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=_TIMEOUT_S, max_retries=0),
             model=model,
             parser=ResponseParser(model=model, dimension=dimension, endpoint=endpoint),
             endpoint=endpoint,

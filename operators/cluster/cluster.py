@@ -15,9 +15,8 @@ from operators.cluster.communities import Community, Evidence, application_mark,
 from operators.cluster.prompt import community_prompt
 from operators.cluster.texts import Texts
 from operators.links.edge import Edge, Edges
-from operators.llm.llm_json import read_summary_answer
-from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled
-from operators.llm.merge_by_rule import bounded
+from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.summary_operator import SummaryOperator
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import BY_EXTRACT, Owner, PublishingOperator
 
@@ -49,7 +48,7 @@ class _Graph:
         return {each.mark for each in self.evidence.values()}
 
 
-class Communities(LLMOperator, PublishingOperator):
+class Communities(SummaryOperator, PublishingOperator):
     """Keeps the statements of a relation graph, and publishes a memory for each community of at least three nodes.
 
     After a batch of changes, the operator asks a model for a bounded number of stale summaries. Until it has answered, or without one, a
@@ -60,6 +59,7 @@ class Communities(LLMOperator, PublishingOperator):
     """
 
     spec: ClassVar[OperatorSpec] = built_in("CLUSTER")
+    kept_of_question = ("marks", "known")
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
@@ -132,21 +132,9 @@ class Communities(LLMOperator, PublishingOperator):
         after = graph.texts.with_text(outcome.part, dict(outcome.content))
         return state if state is not None and after is graph.texts else _written(graph.edges, graph.evidence, after)
 
-    def adopted(self, state: State) -> int:
-        """None: texts are in the communities' memories, which have their own versions."""
-        return 0
-
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         return community_prompt(subject=self._described(subject), question=question.content)
-
-    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
-        """See :meth:`LLMOperator.outcome`."""
-        return _outcome(question, bounded(read_summary_answer(answer), question.content["limit"]), by=model)
-
-    def outcome_by_rule(self, question: Question) -> Outcome:
-        """See :meth:`LLMOperator.outcome_by_rule`: the edges stay the summary."""
-        return _outcome(question, "", by=RULE)
 
     def _published(self, graph: _Graph) -> dict[str, Community]:
         """The published communities by key."""
@@ -228,8 +216,3 @@ def _question(community: Community, graph: _Graph, present: set[str], moment: Mo
         },
         part=community.key,
     )
-
-
-def _outcome(question: Question, text: str, *, by: str) -> Outcome:
-    content = {name: question.content[name] for name in ("marks", "known")}
-    return Outcome({**content, "text": text, "by": by}, part=question.part)

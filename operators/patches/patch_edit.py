@@ -81,11 +81,6 @@ def value_of(text: str, value_type: ValueType) -> JsonValue | None:
     return coerce_value(text, value_type)
 
 
-def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
-    """The text that :func:`edit` makes; arguments as :func:`edit` takes them."""
-    return edit(text, patch, value_type).text
-
-
 def edit(text: str, patch: Patch, value_type: ValueType = "string", work: WorkBudget | None = None) -> Edit:
     """Applies one patch to a text (VikingMem 3.1, Algorithm 1, lines 3 to 7).
 

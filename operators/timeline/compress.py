@@ -12,9 +12,8 @@ from memory.texts.text import shortened
 from operators.aging import AgedEvent, AgingOperator
 from operators.applied_positions import last_positions
 from operators.errors import RefusedChangeError
-from operators.llm.llm_json import read_summary_answer
-from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled
-from operators.llm.merge_by_rule import bounded
+from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.summary_operator import SummaryOperator
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator
 from operators.timeline.digest import Digest, count_of, present
@@ -34,7 +33,7 @@ _NEVER: Final = -(2**63)
 """The clock of a timeline that has no event."""
 
 
-class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
+class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
     """Keeps recent events, summarises older ones, and removes summarised events that are not recalled.
 
     With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
@@ -47,6 +46,7 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
     """
 
     spec: ClassVar[OperatorSpec] = built_in("TIME_COMPRESS")
+    kept_of_question = ("of", "known", "clock")
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
@@ -158,22 +158,9 @@ class TimeCompress(AgingOperator, LLMOperator, PublishingOperator):
         after = texts.with_text(outcome.part, dict(outcome.content))
         return state if state is not None and after is texts else written(timeline_of(state), after)
 
-    def adopted(self, state: State) -> int:
-        """None: they show in the summaries, which have their own versions."""
-        return 0
-
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         return summary_prompt(subject=self._described(subject), question=question.content)
-
-    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
-        """See :meth:`LLMOperator.outcome`."""
-        limit = question.content["limit"]
-        return _outcome(question, bounded(read_summary_answer(answer), limit), by=model)
-
-    def outcome_by_rule(self, question: Question) -> Outcome:
-        """See :meth:`LLMOperator.outcome_by_rule`: the extract stays."""
-        return _outcome(question, "", by=RULE)
 
 
 def timeline_of(state: State | None) -> Timeline | None:
@@ -241,11 +228,6 @@ def _question(period: Period, digest: Digest, moment: Moment, clock: int) -> Que
         },
         part=period.name,
     )
-
-
-def _outcome(question: Question, text: str, *, by: str) -> Outcome:
-    content = {name: question.content[name] for name in ("of", "known", "clock")}
-    return Outcome({**content, "text": text, "by": by}, part=question.part)
 
 
 def _events(count: int) -> str:

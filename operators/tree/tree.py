@@ -8,9 +8,8 @@ from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.texts.text import shortened
 from operators.applied_positions import last_positions
 from operators.errors import RefusedChangeError
-from operators.llm.llm_json import read_summary_answer
-from operators.llm.llm_operator import RULE, LLMOperator, Moment, Outcome, Prompt, Question, Settled
-from operators.llm.merge_by_rule import bounded
+from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.summary_operator import SummaryOperator
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
 from operators.tree.growth import Shape, Tree, inserted, retracted
@@ -30,7 +29,7 @@ _MAX_NEWER: Final = 2400
 """Characters of the events of one node that its own summary lacks, in a question about the node above it."""
 
 
-class MemoryTree(LLMOperator, PublishingOperator):
+class MemoryTree(SummaryOperator, PublishingOperator):
     """Keeps the events of an entity in a tree, and summarises its inner nodes.
 
     After a batch of changes, the operator asks a model for a bounded number of stale summaries. Until it has answered, or without one, a
@@ -41,6 +40,7 @@ class MemoryTree(LLMOperator, PublishingOperator):
     """
 
     spec: ClassVar[OperatorSpec] = built_in("TREE")
+    kept_of_question = ("since", "count", "place", "known")
 
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(configuration)
@@ -144,21 +144,9 @@ class MemoryTree(LLMOperator, PublishingOperator):
         after = texts.with_text(outcome.part, dict(outcome.content))
         return state if state is not None and after is texts else _written(tree, turns, after)
 
-    def adopted(self, state: State) -> int:
-        """None: texts are in the nodes' memories, which have their own versions."""
-        return 0
-
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         return node_prompt(subject=self._described(subject), question=question.content)
-
-    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
-        """See :meth:`LLMOperator.outcome`."""
-        return _outcome(question, bounded(read_summary_answer(answer), question.content["limit"]), by=model)
-
-    def outcome_by_rule(self, question: Question) -> Outcome:
-        """See :meth:`LLMOperator.outcome_by_rule`: the extract stays."""
-        return _outcome(question, "", by=RULE)
 
 
 def _read(state: State | None) -> tuple[Tree, list[Turn], Texts]:
@@ -226,8 +214,3 @@ def _added_by(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     newer = [event for each in leaves if nodes[each]["place"] > text["place"] for event in nodes[each]["events"]]
     summary = [days_of([each for each in events_below(nodes, key, children) if each not in newer]), str(text["text"])]
     return [summary, [days_of(newer), extract(newer, _MAX_NEWER)]] if newer else [summary]
-
-
-def _outcome(question: Question, text: str, *, by: str) -> Outcome:
-    content = {name: question.content[name] for name in ("since", "count", "place", "known")}
-    return Outcome({**content, "text": text, "by": by}, part=question.part)

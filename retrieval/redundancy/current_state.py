@@ -23,7 +23,7 @@ _MOST_STEPS: Final = 6
 _LEAST_SCORE: Final = 1e-9
 
 
-def by_state(question: str, ranked: Sequence[ScoredMemory], *, explain: bool = False) -> list[ScoredMemory]:
+def by_state(question: str, ranked: Sequence[ScoredMemory], *, explain: bool) -> list[ScoredMemory]:
     """The candidates with the current state first, or the former one, if the question asks for it.
 
     A candidate that moves up takes the score of the place that it moves to, and those between move down by one place.

@@ -55,7 +55,7 @@ def keyed_driver_factory(
     weight_of: Callable[[str], float],
     load_payload: LoadPayload,
     ordering_key: OrderingKey = key_of,
-    serves: HealthCheck | None = None,
+    serves: HealthCheck | None,
     erased: ErasedRecords | None = None,
 ) -> DriverFactory:
     """Makes drivers that handle records key by key, for a stage that waits for slow calls.

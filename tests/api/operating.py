@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 
 from runtime.settings import Settings
+from tests.api.running_service import bearer
 
 ADMIN = "/v1/admin"
 
@@ -19,7 +20,7 @@ class Operating:
     keys: dict[str, str]
 
     async def ask(self, method: str, path: str, body: Any = None, *, role: str = "admin", **query: Any) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {self.keys[role]}"}
+        headers = bearer(self.keys[role])
         return await self.http.request(method, f"{ADMIN}{path}", json=body, params=query, headers=headers)
 
     async def done(self, method: str, path: str, body: Any = None, **query: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class RunningService:
     recall_history: RecallHistory
 
     def auth(self, tenant: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.keys[tenant]}"}
+        return bearer(self.keys[tenant])
 
     async def answer(self, path: str, body: dict[str, Any], *, http: httpx.AsyncClient | None = None) -> dict[str, Any]:
         """The answer to a POST of the tenant ``acme``, with a client of this service or of another one over the same stores."""
@@ -88,13 +88,18 @@ class RunningService:
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies, patience_s: float = PATIENCE_S
+    settings: Settings,
+    *,
+    key: str | None = None,
+    open_dependencies: OpenDependencies = open_dependencies,
+    patience_s: float = PATIENCE_S,
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Runs a service in this process, and gives a client of it; ``patience_s`` as in :class:`InProcessTransport`."""
+    """Runs a service in this process, and gives a client of it with an API key; ``patience_s`` as in :class:`InProcessTransport`."""
+    headers = None if key is None else bearer(key)
     async with (
         LifespanManager(create_app(settings, open_dependencies=open_dependencies), startup_timeout=60, shutdown_timeout=60) as running,
         httpx.AsyncClient(
-            transport=InProcessTransport(app=running.app, patience_s=patience_s), base_url="http://varve", timeout=60
+            transport=InProcessTransport(app=running.app, patience_s=patience_s), base_url="http://varve", headers=headers, timeout=60
         ) as http,
     ):
         yield http

@@ -39,7 +39,7 @@ from memory.records import Memory, Message
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.api import api_document
-from tests.api.running_service import MEMORIES, index
+from tests.api.running_service import MEMORIES, bearer, index
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.stores.edge_owner_process import EdgeOwnerProcess
@@ -68,7 +68,7 @@ class Service:
     log: Path
 
     def key_for(self, path: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.operator_key if '/admin/' in path else self.tenant_key}"}
+        return bearer(self.operator_key if "/admin/" in path else self.tenant_key)
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,14 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import pytest
-from asgi_lifespan import LifespanManager
 
-from api.app import create_app
 from api.composition import OpenDependencies
 from api.dependencies import Dependencies
 from api.limits.admission import Admission
@@ -36,7 +34,7 @@ from stores.build import build_store
 from stores.port import MemoryStore
 from tests.api.block_agent import Agent, applied
 from tests.api.mcp.served import call, failure, mcp_client, mcp_service
-from tests.api.running_service import InProcessTransport, bearer
+from tests.api.running_service import bearer, serving
 from tests.control_log import add, now_known
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.stores.factories import BagOfWordsEmbedder
@@ -138,14 +136,8 @@ class Served:
 
         return opened
 
-    @asynccontextmanager
-    async def http(self) -> AsyncIterator[httpx.AsyncClient]:
-        app = create_app(self.settings, open_dependencies=self.open_dependencies)
-        async with (
-            LifespanManager(app) as running,
-            httpx.AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as client,
-        ):
-            yield client
+    def http(self) -> AbstractAsyncContextManager[httpx.AsyncClient]:
+        return serving(self.settings, open_dependencies=self.open_dependencies)
 
 
 @pytest.fixture
@@ -161,30 +153,6 @@ async def served(edge: EdgeOwnerProcess, tmp_path: Path, redis_url: str) -> Asyn
     store = build_store(settings)
     yield Served(settings, store)
     await store.close()
-
-
-async def test_edits_are_attributed_and_undone(served: Served) -> None:
-    planner, writer = served.key(label="planner"), served.key(label="writer")
-    async with served.http() as http:
-        one, other = Agent(http, planner), Agent(http, writer)
-        assert (await one.read())["text"] == ""
-        first = applied(await one.edit("append", text="Lives in Oslo.\nHas a cat."))
-        second = applied(await other.edit("replace", old="Oslo", text="Bergen", reason="she moved"))
-        third = applied(await one.edit("insert", line=2, text="Works at night.", version=2))
-        block = await other.read()
-        assert block["text"] == "Lives in Bergen.\nWorks at night.\nHas a cat."
-        assert (block["version"], block["max_characters"], block["degraded"]) == (3, 400, [])
-        made = [(each["id"], each["by"].split(" (")[0], each["status"]) for each in block["edits"]]
-        assert made == [(third, "planner", "applied"), (second, "writer", "applied"), (first, "planner", "applied")]
-        undone = await one.undo(second)
-        assert (undone.status_code, undone.json()["status"]) == (200, "undone")
-        assert undone.json()["block"]["text"] == "Lives in Oslo.\nWorks at night.\nHas a cat."
-        (shown,) = (each for each in undone.json()["block"]["edits"] if each["id"] == second)
-        assert shown["undone_by"].startswith("planner (")
-        assert ((await other.undo(second)).status_code, (await other.undo("unknown")).status_code) == (409, 404)
-        before = {name: each.to_json() for name, each in served.stages.notes().items()}
-    await served.stages.rebuild()
-    assert {name: each.to_json() for name, each in served.stages.notes().items()} == before
 
 
 async def test_of_two_replacements_of_a_text_one_conflicts(served: Served) -> None:

@@ -18,7 +18,7 @@ from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.api import api_document
 from tests.api.edge_values import DIGITS, TOO_LONG, Field, body_with, edge_values, example, fields_of
-from tests.api.running_service import ENTITY_KEY, MEMORIES, OSLO, index
+from tests.api.running_service import ENTITY_KEY, MEMORIES, OSLO, bearer, index
 from tests.api.service_process import ServiceProcess, service_process
 from tests.control_log import add_key, add_operator, add_tenant
 from tests.one_broker import one_broker
@@ -104,7 +104,7 @@ class Service:
     operator_key: str
 
     def key_for(self, path: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.operator_key if '/admin/' in path else self.tenant_key}"}
+        return bearer(self.operator_key if "/admin/" in path else self.tenant_key)
 
 
 @pytest.fixture(scope="module")

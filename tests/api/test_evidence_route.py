@@ -10,6 +10,7 @@ from memory.records import Memory, Message, Window
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from tests.api.running_service import NOON, OSLO, RunningService, expect_problem, index, memory
+from tests.made_records import made_window
 from tests.streams.harness import until_true
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
@@ -41,19 +42,7 @@ async def write_windows(service: RunningService, *windows: Window) -> None:
 
 
 def window(name: str, *messages: Message, revision: int = 0) -> Window:
-    return Window(
-        id=name,
-        tenant="acme",
-        user=messages[0].user,
-        session=messages[0].session,
-        sequence=0,
-        revision=revision,
-        messages=list(messages),
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=1,
-    )
+    return made_window(list(messages), id=name, revision=revision)
 
 
 async def test_recent_messages_are_shown(service: RunningService) -> None:

@@ -22,7 +22,7 @@ from streams.engine.failures.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.engine.failures.dead_letters import dead_letter
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Rejection
-from tests.api.running_service import InProcessTransport
+from tests.api.running_service import InProcessTransport, bearer
 from tests.control_log import add_operator, add_tenant, known_tenants
 from tests.one_broker import one_broker
 
@@ -60,9 +60,7 @@ async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
         places = {tenant: await _refuse(settings, producer, tenant) for tenant in ("acme", "umbrella")}
     async with (
         LifespanManager(app := create_app(settings), startup_timeout=60) as manager,
-        httpx.AsyncClient(
-            transport=InProcessTransport(app=manager.app), base_url="http://varve", headers={"Authorization": f"Bearer {admin_key}"}
-        ) as http,
+        httpx.AsyncClient(transport=InProcessTransport(app=manager.app), base_url="http://varve", headers=bearer(admin_key)) as http,
     ):
         admission = app.state.dependencies.admission
         yield OperatorClient(settings=settings, http=http, admission=admission, tenant_key=tenant_key, places=places)
@@ -108,7 +106,7 @@ async def test_operators_list_show_redrive_and_purge(operator: OperatorClient) -
 
 
 async def test_tenants_and_operators_keys_open_only_their_routes(operator: OperatorClient) -> None:
-    tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
+    tenant = bearer(operator.tenant_key)
     for method, path in (("GET", PATH), ("GET", f"{PATH}/0/0"), ("POST", f"{PATH}/redrive"), ("POST", f"{PATH}/purge")):
         for headers in (tenant, {"Authorization": ""}):
             answer = await operator.http.request(method, path, headers=headers, json={"all": True} if method == "POST" else None)
@@ -119,7 +117,7 @@ async def test_tenants_and_operators_keys_open_only_their_routes(operator: Opera
 
 async def test_a_tenant_handles_only_its_own_dead_letters(operator: OperatorClient) -> None:
     http, places = operator.http, operator.places
-    tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
+    tenant = bearer(operator.tenant_key)
     listed = (await http.get(OWN_PATH, headers=tenant)).json()
     assert ([letter["place"] for letter in listed["dead_letters"]], listed["total"]) == ([places["acme"]], 1)
     assert (await http.get(f"{OWN_PATH}/{places['acme']}", headers=tenant)).json()["value_base64"] == "/w=="
@@ -169,7 +167,7 @@ async def test_reading_the_control_log_needs_a_large_turn(operator: OperatorClie
 
 
 async def test_reading_all_dead_letters_needs_a_large_turn(operator: OperatorClient) -> None:
-    tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
+    tenant = bearer(operator.tenant_key)
     requests = [
         (method, f"{path}{rest}", headers)
         for path, headers in ((PATH, None), (OWN_PATH, tenant))
@@ -196,6 +194,6 @@ async def test_a_service_without_an_eraser_refuses_erasures(operator: OperatorCl
 
 
 async def test_a_tenant_key_cannot_erase(operator: OperatorClient) -> None:
-    headers = {"Authorization": f"Bearer {operator.tenant_key}"}
+    headers = bearer(operator.tenant_key)
     refused = await operator.http.post("/v1/admin/erasures", json={"tenant": "acme", "user": "ann"}, headers=headers)
     assert refused.status_code in (401, 403)

@@ -21,7 +21,7 @@ from runtime.kafka import read_topic
 from runtime.redis.client import open_redis
 from runtime.redis.retrieval_counts import RetrievalCounts
 from runtime.settings import Settings
-from tests.api.running_service import OSLO, RunningService, expect_problem, index, memory, serving
+from tests.api.running_service import OSLO, RunningService, bearer, expect_problem, index, memory, serving
 from tests.control_log import add_tenant
 from varve.cli.application import app
 
@@ -155,7 +155,7 @@ async def test_the_profile_of_a_method_is_recorded_or_refused(service: RunningSe
 
         async def asked(tenant: str, **body: Any) -> httpx.Response:
             query = {"query": "a walk", "user": "zoe", **body}
-            return await http.post("/v1/recall", json=query, headers={"Authorization": f"Bearer {keys[tenant]}"})
+            return await http.post("/v1/recall", json=query, headers=bearer(keys[tenant]))
 
         await index(service.settings, [memory("by-memx", "zoe", "Zoe: a walk to the harbour")])
         recalled = (await asked("memx")).json()

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from runtime.kafka import create_topics
 from runtime.settings import RedisSettings, Settings, StoreSettings
-from tests.api.running_service import serving
+from tests.api.running_service import bearer, serving
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.streams.operations.reextraction.history import NEW, NOTES, TENANT, send_windows
@@ -31,7 +31,7 @@ class Operator:
 
     def __init__(self, http: httpx.AsyncClient, key: str) -> None:
         self._http = http
-        self._headers = {"Authorization": f"Bearer {key}"}
+        self._headers = bearer(key)
 
     async def ask(self, method: str, path: str = "", body: Any = None) -> httpx.Response:
         return await self._http.request(method, PATH + path, json=body, headers=self._headers)

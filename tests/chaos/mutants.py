@@ -844,7 +844,7 @@ MUTANTS: Final = (
         "return extracted",
         (TEST_ERASED_WINDOWS,),
     ),
-    Mutant("erased extraction handled", EVENTS, "if self._is_erased(record):", "if False:", (TEST_ERASING,)),
+    Mutant("erased extraction handled", EVENTS, "and self._is_erased(record):", "and False:", (TEST_ERASING,)),
     Mutant(
         "erased window kept in the ledger",
         ERASING,

@@ -1,10 +1,14 @@
 """The chart's files, as far as plain Python can check them."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from deploy.chart.settings_schema import OWN, config_schema, secrets_schema
-from deploy.chart.values_table import undocumented, values_of
+from deploy.chart.values_table import values_of
 from runtime.settings import Settings
 from runtime.settings_table import MASK, setting_rows
 
@@ -16,9 +20,23 @@ def test_every_value_is_documented() -> None:
     assert undocumented((CHART / "values.yaml").read_text()) == []
 
 
+def undocumented(text: str) -> list[str]:
+    """Paths of values without a documented meaning, whose parents have none either."""
+    documented = {value.path for value in values_of(text)}
+    return [path for path in leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in documented)]
+
+
+def leaves(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
 def test_a_comment_is_attached_to_its_key() -> None:
     text = "# -- One\n# and more.\na: 1\nb:\n  # -- Two.\n  c: {d: 2}\n# No value.\ne: 3\n"
-    assert values_of(text) == [("a", 1, "One and more."), ("b.c", {"d": 2}, "Two.")]
+    assert list(values_of(text)) == [("a", 1, "One and more."), ("b.c", {"d": 2}, "Two.")]
     assert undocumented(text) == ["e"]
 
 

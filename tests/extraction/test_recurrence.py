@@ -13,6 +13,7 @@ from memory.records import Event, NotedEvent
 from models.embedding.port import Embedder
 from runtime.redis.session_history import NotedRoutine
 from runtime.settings import ExtractionSettings
+from tests.made_records import made_event
 
 MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)
 SOON = timedelta(minutes=2)
@@ -166,19 +167,8 @@ CHECK = "The back door of the old house at the lake is open since this morning."
 
 def said(content: str, *, days: float = 0, window: str = "w9", messages: tuple[str, ...] = ("m1",), **properties: Any) -> Event:
     time = MORNING + timedelta(days=days)
-    return Event(
-        id=f"{window}/{content[:5]}",
-        tenant="acme",
-        user="ann",
-        session="s",
-        window_id=window,
-        type="note",
-        content=content,
-        properties=properties,
-        event_time=time,
-        said_at=time,
-        message_ids=list(messages),
-        extractor="offline",
+    return made_event(
+        content, time, id=f"{window}/{content[:5]}", window_id=window, type="note", properties=properties, message_ids=list(messages)
     )
 
 

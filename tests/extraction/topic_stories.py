@@ -7,6 +7,7 @@ from typing import Any, Final
 from memory.records import EntityPatch, Event, Extraction
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
+from tests.made_records import made_event, made_extraction
 
 SIMILARITY: Final = 0.78
 NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -41,36 +42,16 @@ def extraction_of(events: Sequence[dict[str, Any]], patches: Sequence[tuple[str,
         events: The properties of each.
         patches: The entity type and the key of each.
     """
-    return Extraction(
-        window_id="w",
-        tenant="acme",
-        user="ann",
-        session="s",
-        sequence=0,
-        extractor="offline",
+    return made_extraction(
+        [_event(index, properties) for index, properties in enumerate(events)],
+        NOON,
         schema_name="stories",
-        message_ids=["m"],
-        events=[_event(index, properties) for index, properties in enumerate(events)],
         patches=[_patch(entity_type, key) for entity_type, key in patches],
-        window_end=NOON,
     )
 
 
 def _event(index: int, properties: dict[str, Any]) -> Event:
-    return Event(
-        id=f"e{index}",
-        tenant="acme",
-        user="ann",
-        session="s",
-        window_id="w",
-        type="life_event",
-        content=f"Something happened, the {index}th.",
-        properties=properties,
-        event_time=NOON,
-        said_at=NOON,
-        message_ids=["m"],
-        extractor="offline",
-    )
+    return made_event(f"Something happened, the {index}th.", NOON, id=f"e{index}", type="life_event", properties=properties)
 
 
 def _patch(entity_type: str, key: str) -> EntityPatch:

@@ -5,6 +5,7 @@ from typing import Any
 
 from memory.records import Message, Window
 from memory.schema import sample_conversation
+from tests.made_records import made_window
 
 BEGIN = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -21,20 +22,15 @@ def window_of(*messages: str | dict[str, Any], user: str = "alice", interval: ti
     """
     given = [{"text": each} if isinstance(each, str) else each for each in messages]
     common = {"tenant": "acme", "user": user, "session": "s1"} | fields
-    return Window(
+    return made_window(
+        [
+            Message.model_validate({"id": f"m{index}", "event_time": BEGIN + index * interval} | common | each)
+            for index, each in enumerate(given)
+        ],
         id="3b1e4a52-0000-5000-8000-000000000001",
         tenant="acme",
         user=user,
         session="s1",
-        sequence=0,
-        messages=[
-            Message.model_validate({"id": f"m{index}", "event_time": BEGIN + index * interval} | common | each)
-            for index, each in enumerate(given)
-        ],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=len(given) - 1,
     )
 
 

@@ -16,10 +16,3 @@ def test_each_folder_counts_all_files_below_it(tmp_path: Path) -> None:
     assert sizes.keys() == {"kafka", "empty"}
     assert sizes["empty"] == 0
     assert 10 * BLOCK <= sizes["kafka"] < 20 * BLOCK
-
-
-def test_a_hole_takes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "edge").mkdir()
-    with (tmp_path / "edge" / "log").open("wb") as file:
-        file.truncate(1000 * BLOCK)
-    assert bytes_by_folder(tmp_path)["edge"] < 10 * BLOCK

@@ -4,6 +4,7 @@ from typing import Any
 
 from memory.messages.message_preparation import message_of
 from memory.records import EntityPatch, Event, Extraction, Window
+from tests.made_records import made_window
 
 HEAD: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "event_time": "2024-05-06T18:00:00Z"}
 IBAN = "DE89370400440532013000"
@@ -14,17 +15,12 @@ PAGE: dict[str, Any] = {"role": "tool", "tool_call_id": "c1", "content": f"Remem
 
 
 def window_of(*messages: dict[str, Any]) -> Window:
-    return Window(
+    return made_window(
+        [message_of({**HEAD, "id": f"m{index}", **each}) for index, each in enumerate(messages)],
         id="w1",
         tenant="acme",
         user="ann",
         session="s1",
-        sequence=0,
-        messages=[message_of({**HEAD, "id": f"m{index}", **each}) for index, each in enumerate(messages)],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=9,
     )
 
 

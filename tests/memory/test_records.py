@@ -13,6 +13,7 @@ from memory.errors import MalformedRecordError, RecordError, RecordTooLargeError
 from memory.records import Contribution, Event, Extraction, Memory, Message, SessionCommand, Window
 from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_parsed_size
 from memory.texts.text import problem_of_id
+from tests.made_records import made_window
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -48,18 +49,7 @@ def test_a_message_is_read_as_it_was_written(message: Message) -> None:
 
 @given(st.lists(MESSAGES, min_size=1, max_size=3))
 def test_a_window_contains_its_complete_messages(messages: list[Message]) -> None:
-    window = Window(
-        id="w",
-        tenant="t",
-        user="u",
-        session="s",
-        sequence=0,
-        messages=messages,
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=9,
-    )
+    window = made_window(messages)
     assert Window.from_json(window.to_json()).messages == messages
 
 

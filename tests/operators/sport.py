@@ -5,6 +5,7 @@ from typing import Any
 
 from memory.records import Change, Contribution, EntityPatch, Event, Extraction
 from memory.schema import parse_schema
+from tests.made_records import made_event, made_extraction
 
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -77,19 +78,17 @@ def event(
     name: str, *, day: float = 0, user: str = "ann", event_type: str = "workout", said_on: float | None = None, **properties: Any
 ) -> Event:
     """An event so many days after :data:`START`."""
-    return Event(
+    return made_event(
+        f"about {name}",
+        START + timedelta(days=day if said_on is None else said_on),
         id=name,
-        tenant="acme",
         user=user,
         session="s1",
         window_id="w1",
         type=event_type,
-        content=f"about {name}",
         properties=properties,
         event_time=START + timedelta(days=day),
-        said_at=START + timedelta(days=day if said_on is None else said_on),
         message_ids=[f"m-{name}"],
-        extractor="offline",
     )
 
 
@@ -107,18 +106,15 @@ def patch(name: str, field: str, replace: str, *, search: str = "", entity_type:
 
 
 def extraction(*parts: Event | EntityPatch, user: str = "ann", end: float = 0) -> Extraction:
-    return Extraction(
+    return made_extraction(
+        [each for each in parts if isinstance(each, Event)],
+        START + timedelta(days=end),
         window_id="w1",
-        tenant="acme",
         user=user,
         session="s1",
-        sequence=0,
-        extractor="offline",
         schema_name="sport",
         message_ids=["m1"],
-        events=[each for each in parts if isinstance(each, Event)],
         patches=[each for each in parts if isinstance(each, EntityPatch)],
-        window_end=START + timedelta(days=end),
     )
 
 

@@ -3,12 +3,13 @@
 import pytest
 
 from memory.keys import entity_key
-from memory.records import Event, Extraction, Message
+from memory.records import Event, Message
 from memory.schema import coerce_properties, sample_conversation, scenario
 from operators.entities.apply import apply_contribution
 from operators.entities.entity_state import EntityState
 from operators.entities.render import render
 from operators.entities.routing import contributions_of, left_out
+from tests.made_records import made_event, made_extraction
 
 SCHEMA = scenario("agent_tools")
 SESSIONS = frozenset({"task-invoice-report", "task-competitor-prices"})
@@ -28,19 +29,15 @@ def event_of(message: Message) -> Event | None:
     }
     coerced = coerce_properties(event_type, properties)
     assert coerced.dropped == ()
-    return Event(
+    return made_event(
+        message.text,
+        message.event_time,
         id=f"event-{message.id}",
-        tenant="acme",
         user=message.user,
         session=message.session,
-        window_id="w",
         type="tool_use",
-        content=message.text,
         properties=coerced.properties,
-        event_time=message.event_time,
-        said_at=message.event_time,
         message_ids=[message.id],
-        extractor="offline",
     )
 
 
@@ -50,17 +47,13 @@ def test_tool_calls_become_experience() -> None:
     ]
     events = [event for message in messages if (event := event_of(message))]
     calls = [message.tool_call for message in messages if message.tool_call and message.tool_call.name == "sql_query"]
-    extraction = Extraction(
-        window_id="w",
-        tenant="acme",
+    extraction = made_extraction(
+        events,
+        messages[-1].event_time,
         user="harbor-agent",
         session="task",
-        sequence=0,
-        extractor="offline",
         schema_name=SCHEMA.name,
         message_ids=[message.id for message in messages if message.id],
-        events=events,
-        window_end=messages[-1].event_time,
     )
     assert left_out(extraction, SCHEMA) == ()
     states: dict[tuple[str, str], EntityState] = {}

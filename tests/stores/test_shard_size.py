@@ -11,6 +11,7 @@ from tests.stores.factories import encoded
 
 MEMORIES = 1000
 MOST_BYTES = 6000
+BLOCK = 4096
 
 
 def test_a_further_memory_takes_at_most_six_kilobytes(tmp_path: Path) -> None:
@@ -28,3 +29,22 @@ def size_with(shard: Shard, folder: Path, data: RandomData, memories: int) -> in
         shard.upsert([encoded(data.point(index)) for index in range(start, start + 100)])
     shard.flush()
     return bytes_on_disk(folder)
+
+
+def test_all_files_below_a_folder_count(tmp_path: Path) -> None:
+    (tmp_path / "one" / "two").mkdir(parents=True)
+    (tmp_path / "one" / "two" / "deep").write_bytes(b"x" * 10 * BLOCK)
+    (tmp_path / "shallow").write_bytes(b"x" * 10 * BLOCK)
+    assert 20 * BLOCK <= bytes_on_disk(tmp_path) < 40 * BLOCK
+
+
+def test_missing_and_empty_folders_use_no_space(tmp_path: Path) -> None:
+    (tmp_path / "gone").symlink_to(tmp_path / "removed")
+    assert bytes_on_disk(tmp_path) == 0
+    assert bytes_on_disk(tmp_path / "none") == 0
+
+
+def test_a_hole_takes_no_space(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as file:
+        file.truncate(1000 * BLOCK)
+    assert bytes_on_disk(tmp_path) < 10 * BLOCK

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Event, Extraction
+from memory.records import Extraction
 from runtime.tracing import Headers
 from streams.engine.records import ConsumedRecord
+from tests.made_records import made_event, made_extraction
 from tests.streams.harness import delivered
 
 TENANT = "acme"
@@ -22,23 +23,23 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
     name = window_id(tenant, "s1", window)
     said_at = START + timedelta(minutes=window)
     events = [
-        Event(
+        made_event(
+            f"used {tool}",
+            said_at,
             id=event_id(name, index, generation),
             tenant=tenant,
             user="agent",
             session="s1",
             window_id=name,
             type="tool_use",
-            content=f"used {tool}",
             properties={"tool_name": tool, "failure": failure},
-            event_time=said_at,
-            said_at=said_at,
             message_ids=[f"m{window}-{index}"],
-            extractor="offline",
         )
         for index, (tool, failure) in enumerate(calls)
     ]
-    return Extraction(
+    return made_extraction(
+        events,
+        said_at,
         window_id=name,
         tenant=tenant,
         user="agent",
@@ -46,11 +47,8 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
         sequence=window,
         generation=generation,
         drops=drops,
-        extractor="offline",
         schema_name=SCHEMA,
         message_ids=[f"m{window}-{index}" for index in range(len(calls))],
-        events=events,
-        window_end=said_at,
     )
 
 

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Event, Extraction
+from memory.records import Extraction
 from memory.schema import parse_schema
 from runtime.kafka import OutgoingRecord
+from tests.made_records import made_event, made_extraction
 
 TENANT = "story"
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -44,22 +45,23 @@ def extraction(user: str, window: int, remarks: Mapping[int, str]) -> Extraction
     identity = window_id(TENANT, f"s-{user}", window)
     said_at = START + timedelta(days=window)
     events = [
-        Event(
+        made_event(
+            text,
+            said_at,
             id=event_id(identity, place),
             tenant=TENANT,
             user=user,
             session=f"s-{user}",
             window_id=identity,
             type="remark",
-            content=text,
-            event_time=said_at,
-            said_at=said_at,
             message_ids=[f"{user}-{window}-{place}"],
             extractor="test",
         )
         for place, text in remarks.items()
     ]
-    return Extraction(
+    return made_extraction(
+        events,
+        said_at,
         window_id=identity,
         tenant=TENANT,
         user=user,
@@ -67,9 +69,6 @@ def extraction(user: str, window: int, remarks: Mapping[int, str]) -> Extraction
         sequence=window,
         extractor="test",
         schema_name="remarks",
-        message_ids=[each.message_ids[0] for each in events],
-        events=events,
-        window_end=said_at,
     )
 
 

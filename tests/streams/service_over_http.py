@@ -4,13 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
-from asgi_lifespan import LifespanManager
 
-from api.app import create_app
 from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope
-from tests.api.running_service import InProcessTransport
+from tests.api.running_service import serving
 from tests.control_log import add_key
 from tests.streams.flow import TENANT
 
@@ -18,12 +16,7 @@ from tests.streams.flow import TENANT
 @asynccontextmanager
 async def service(settings: Settings, *, user: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
     key = await add_key(settings, TENANT, user=user)
-    async with (
-        LifespanManager(create_app(settings), startup_timeout=60, shutdown_timeout=60) as running,
-        httpx.AsyncClient(
-            transport=InProcessTransport(app=running.app), base_url="http://varve", headers={"Authorization": f"Bearer {key}"}, timeout=60
-        ) as client,
-    ):
+    async with serving(settings, key=key) as client:
         yield client
 
 

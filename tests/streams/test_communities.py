@@ -3,19 +3,15 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from prometheus_client import CollectorRegistry
-
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Memory
 from memory.schema import MemorySchema
-from models.llm.build import build_llm
-from models.llm.telemetry import LLMMetrics
-from models.llm.usage import DiscardedUsage
-from runtime.settings import LLMSettings, Settings
+from runtime.settings import Settings
 from tests.control_log import known_tenants
 from tests.operators.cluster.community_schema import community_schema
 from tests.streams.harness import delivered
+from tests.streams.simulated_model import WRITTEN, simulated_model
 from tests.streams.stages.events.corrections import correction, correction_record
 from tests.streams.timelines_flow import TENANT, USER, Timelines, extraction
 
@@ -31,14 +27,9 @@ def flow_of(settings: Settings, schema: MemorySchema | None = None) -> Timelines
 @asynccontextmanager
 async def asking(settings: Settings) -> AsyncIterator[tuple[Timelines, LLMSimulator]]:
     """The stages before a simulated model."""
-    async with LLMSimulator(answer=lambda _: '{"text": "Written by the model."}') as simulator:
-        with_llm = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        llm = build_llm(with_llm, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
-        assert llm is not None
-        try:
-            yield Timelines(with_llm, known_tenants({TENANT: community_schema()}), llm), simulator
-        finally:
-            await llm.close()
+    simulator = LLMSimulator(answer=lambda _: WRITTEN)
+    async with simulated_model(simulator, settings) as (with_llm, llm):
+        yield Timelines(with_llm, known_tenants({TENANT: community_schema()}), llm), simulator
 
 
 async def state(flow: Timelines, number: int, relations: list[Relation]) -> Extraction:

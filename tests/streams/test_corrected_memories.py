@@ -13,6 +13,7 @@ from stores.build import build_store
 from stores.port import TenantScope
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
@@ -30,7 +31,7 @@ async def test_corrections_apply_and_are_reverted(flow: Settings) -> None:
     await flush(flow)
     async with serving(flow):
         await caught_up(flow)
-    headers = {"Authorization": f"Bearer {await add_key(flow, TENANT, label='support')}"}
+    headers = bearer(await add_key(flow, TENANT, label="support"))
     before = await memories(flow)
     profile = next(each for each in before.values() if each.type == "user_profile")
     first, second = [each for each in before.values() if each.type == "life_event"][:2]

@@ -16,6 +16,7 @@ from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, DeadLetterSelection
 from runtime.kafka import Producer
 from runtime.settings import LLMSettings, Settings
+from tests.api.running_service import bearer
 from tests.control_log import add_key, add_tenant
 from tests.streams.flow import TENANT, caught_up, serving
 from tests.streams.message_ledger import records_of
@@ -80,7 +81,7 @@ async def test_a_costly_answer_stops_no_other_tenant(flow: Settings, name: str) 
         return ANSWERS[name]() if COSTLY in request.messages[-1][1] else answer_of([event()])
 
     await add_tenant(flow, ATTACKER, schema="companion")
-    attacker = {"Authorization": f"Bearer {await add_key(flow, ATTACKER)}"}
+    attacker = bearer(await add_key(flow, ATTACKER))
     async with LLMSimulator(answer=answer) as simulator:
         llm = LLMSettings(base_url=simulator.base_url, model="simulated", max_completion_tokens=30_000, context_tokens=200_000)
         settings = flow.model_copy(update={"llm": llm})

@@ -4,11 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from asgi_lifespan import LifespanManager
-from httpx import AsyncClient
 from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
-from api.app import create_app
 from api.composition import open_dependencies
 from control.documents import SCOPES
 from runtime.settings import ControlSettings, Settings
@@ -16,7 +13,7 @@ from stores.build import build_store
 from stores.port import TenantScope
 from streams.operations.erasure.erase import eraser_of
 from streams.operations.replay import ReplayStart, replay
-from tests.api.running_service import InProcessTransport
+from tests.api.running_service import serving as serving_http
 from tests.control_log import add_key
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 from tests.streams.harness import until_true
@@ -34,10 +31,8 @@ def leased(flow: Settings) -> Settings:
 @asynccontextmanager
 async def client(settings: Settings) -> AsyncIterator[AsyncVarveClient]:
     key = await add_key(settings, TENANT, scopes=SCOPES)
-    app = create_app(settings, open_dependencies=lambda settings: open_dependencies(settings, eraser=eraser_of(settings)))
     async with (
-        LifespanManager(app, startup_timeout=60, shutdown_timeout=60) as running,
-        AsyncClient(transport=InProcessTransport(app=running.app), base_url="http://varve", timeout=60) as http,
+        serving_http(settings, open_dependencies=lambda settings: open_dependencies(settings, eraser=eraser_of(settings))) as http,
         AsyncVarveClient("http://varve", api_key=key, http=http) as varve,
     ):
         yield varve

@@ -7,7 +7,7 @@ import pytest
 
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Event, Extraction
+from memory.records import Extraction
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis.client import open_redis
 from runtime.settings import Settings
@@ -16,6 +16,7 @@ from streams.operations.rebuild import rebuild
 from tests.api.running_service import bearer, expect_problem
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_tenant
+from tests.made_records import made_event, made_extraction
 from tests.operators.person import SCHEMA, day
 from tests.streams.flow import caught_up, serving
 
@@ -79,32 +80,19 @@ async def test_jobs_are_read_as_they_were(flow: Settings) -> None:
 def job(tenant: str, user: str, window: int, name: str, on: float) -> Extraction:
     """A window with a statement about a job."""
     window_name = window_id(tenant, user, window)
-    event = Event(
+    event = made_event(
+        f"works as {name} since day {on}",
+        day(on),
         id=event_id(window_name, 0),
         tenant=tenant,
         user=user,
         session=user,
         window_id=window_name,
         type="job",
-        content=f"works as {name} since day {on}",
         properties={"name": name},
-        event_time=day(on),
-        said_at=day(on),
         message_ids=[f"m-{name}"],
-        extractor="offline",
     )
-    return Extraction(
-        window_id=window_name,
-        tenant=tenant,
-        user=user,
-        session=user,
-        sequence=window,
-        extractor="offline",
-        schema_name=SCHEMA.name,
-        message_ids=[f"m-{name}"],
-        events=[event],
-        window_end=day(on),
-    )
+    return made_extraction([event], day(on), sequence=window, schema_name=SCHEMA.name, message_ids=[f"m-{name}"])
 
 
 async def extracted(settings: Settings, *extractions: Extraction) -> None:

@@ -36,6 +36,7 @@ from streams.operations.rebuild import rebuild, snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_tenant, write
 from tests.streams.durable_steps import Killed, killed
@@ -210,7 +211,7 @@ class ErasureMachine(RuleBasedStateMachine):
         if not found:
             return
         async with service_of(self.flow) as http:
-            headers = {"Authorization": f"Bearer {self.key}"}
+            headers = bearer(self.key)
             body = {"properties": {"place": "Turku"}}
             response = await http.request("PATCH", f"/v1/memories/{found[0].id}", json=body, headers=headers)
             assert response.status_code in {200, 404, 422}, response.text

@@ -33,6 +33,7 @@ from streams.operations.rebuild import snapshot
 from streams.operations.replay import ReplayStart, replay
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_operator, write
 from tests.recorded_spans import recorded_spans
@@ -90,8 +91,8 @@ class Conversation:
         self.settings = settings
         self.http = http
         self.words: dict[str, set[bytes]] = {LEAVING: set(), STAYING: set()}
-        self._headers = {"Authorization": f"Bearer {key}"}
-        self._operator = {"Authorization": f"Bearer {operator}"}
+        self._headers = bearer(key)
+        self._operator = bearer(operator)
         self._sessions: dict[str, str] = {}
         self._number = 0
 

@@ -26,6 +26,7 @@ from streams.operations.erasure.run import ErasureRun
 from streams.operations.rebuild import rebuild
 from streams.operations.replay import ReplayStart, replay
 from streams.stages.events.erasing import Eraser
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key
 from tests.stores.factories import at, step
@@ -53,7 +54,7 @@ class Chat:
 
     def __init__(self, http: httpx.AsyncClient, key: str) -> None:
         self._http = http
-        self._headers = {"Authorization": f"Bearer {key}"}
+        self._headers = bearer(key)
         self.words: dict[str, set[bytes]] = {}
         self.sessions: set[str] = set()
         self._number = 0

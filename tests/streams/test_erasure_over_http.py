@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
-from asgi_lifespan import LifespanManager
 
-from api.app import create_app
 from api.composition import open_dependencies
+from api.dependencies import Dependencies
 from control.erasure import subject_of
 from control.unfinished_erasures import UnfinishedErasures
 from runtime.redis.client import open_redis
@@ -18,7 +17,7 @@ from runtime.settings import Settings
 from stores.build import build_store
 from stores.port import TenantScope
 from streams.operations.erasure.erase import eraser_of
-from tests.api.running_service import InProcessTransport
+from tests.api.running_service import serving as serving_http
 from tests.control_log import add_operator
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 
@@ -37,13 +36,10 @@ async def operator_key(leased: Settings) -> str:
 
 @asynccontextmanager
 async def service(settings: Settings, operator_key: str) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(settings, open_dependencies=lambda settings: open_dependencies(settings, eraser=eraser_of(settings)))
-    async with (
-        LifespanManager(app, startup_timeout=60, shutdown_timeout=60) as running,
-        httpx.AsyncClient(
-            transport=InProcessTransport(app=running.app), base_url="http://varve", headers={"Authorization": f"Bearer {operator_key}"}
-        ) as client,
-    ):
+    def opened(settings: Settings) -> AbstractAsyncContextManager[Dependencies]:
+        return open_dependencies(settings, eraser=eraser_of(settings))
+
+    async with serving_http(settings, key=operator_key, open_dependencies=opened) as client:
         yield client
 
 

@@ -21,6 +21,7 @@ from runtime.settings import Settings, SigningSettings, WebhookSettings
 from stores.port import MemoryStore
 from streams.operations.erasure.remnants import remnants
 from streams.stages.catalog import STAGES
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.api.webhooks.receiver import receiving
 from tests.api.webhooks.webhook_flow import delivering, hook
@@ -168,7 +169,7 @@ ADMIN: Final = (
 
 async def defects(http: httpx.AsyncClient, paths: tuple[str, ...], key: str) -> dict[str, str]:
     """The answers of the service that are its own fault, by path."""
-    found = {path: await http.get(path, headers={"Authorization": f"Bearer {key}"}) for path in paths}
+    found = {path: await http.get(path, headers=bearer(key)) for path in paths}
     return {path: f"{each.status_code} {each.text[:300]}" for path, each in found.items() if each.status_code >= 500}
 
 
@@ -193,7 +194,7 @@ async def test_no_reader_stops_at_garbage(leased: Settings, store: MemoryStore, 
         assert not await defects(http, READS, key) | await defects(http, ADMIN, operator)
         for partition in range(leased.kafka.partitions):
             asked = {"query": "Where did Ada move?", "user": f"ada-{partition}"}
-            answer = await http.post("/v1/recall", json=asked, headers={"Authorization": f"Bearer {key}"})
+            answer = await http.post("/v1/recall", json=asked, headers=bearer(key))
             assert "Turku" in answer.text
         await until(lambda: any("Turku" in each for each in receiver.contents))
         await remnants(leased, TENANT, "ada-0", store=store, redis=redis)

@@ -9,7 +9,7 @@ from control.tenant_changes import set_tenant
 from control.tenants import TenantDirectory
 from memory.headers import ORIGIN
 from memory.keys import encode_key
-from memory.records import Contribution, Event, Extraction, MemoryChange
+from memory.records import Contribution, MemoryChange
 from memory.schema import parse_schema
 from operators.entities.entity_state import EntityState
 from runtime.clocks import SystemClock
@@ -22,6 +22,7 @@ from streams.stages.entities.handler import EntitiesHandler
 from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from tests.control_log import known_tenants, now_known
+from tests.made_records import made_event, made_extraction
 from tests.streams.harness import PartitionHarness
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -59,34 +60,19 @@ def entities(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
 def extraction(offset: int, steps: int, *, origin: int | None = None, count: int = 1) -> ConsumedRecord:
     """The window ``w``, extracted with so many walks of so many steps."""
     walks = [
-        Event(
+        made_event(
+            f"Ada walked {steps} steps.",
+            NOON,
             id=f"w-{number}",
             tenant=TENANT,
             user="ada",
-            session="s",
-            window_id="w",
             type="walk",
-            content=f"Ada walked {steps} steps.",
             properties={"steps": steps},
-            event_time=NOON,
-            said_at=NOON,
-            message_ids=["m"],
             extractor="test",
         )
         for number in range(count)
     ]
-    record = Extraction(
-        window_id="w",
-        tenant=TENANT,
-        user="ada",
-        session="s",
-        sequence=0,
-        extractor="test",
-        schema_name="steps",
-        message_ids=["m"],
-        events=walks,
-        window_end=NOON,
-    )
+    record = made_extraction(walks, NOON, tenant=TENANT, user="ada", extractor="test", schema_name="steps")
     headers = () if origin is None else ((ORIGIN, f"varve.extractions/0/{origin}".encode()),)
     return ConsumedRecord("varve.extractions", 0, offset, encode_key(TENANT, "ada"), record.to_json(), headers, 0.0)
 

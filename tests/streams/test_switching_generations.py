@@ -22,6 +22,7 @@ from runtime.settings import ControlSettings, Settings
 from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant, write
+from tests.made_records import made_window
 from tests.streams.agent_extractions import START, extraction
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, send_sample, serving
 
@@ -47,6 +48,8 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     skipped = await _extracted(flow, "")
     assert skipped
     await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
+    await set_start(flow, NEW, since=START)
+    assert await windows_left_by(flow, [NEW]) == {NEW: len(skipped)}, "marks of transactions are no windows"
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await send_sample(flow, session="s-2")
     async with serving(flow, UP_TO_EXTRACTION):
@@ -260,18 +263,7 @@ async def _live(settings: Settings) -> str:
 
 def _window(number: int) -> Window:
     message = Message(tenant=TENANT, user="agent", session="s1", id=f"m{number}", text="a word", event_time=START)
-    return Window(
-        id=window_id(TENANT, "s1", number),
-        tenant=TENANT,
-        user="agent",
-        session="s1",
-        sequence=number,
-        messages=[message],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=number,
-        last_offset=number,
-    )
+    return made_window([message], id=window_id(TENANT, "s1", number), sequence=number, first_offset=number, last_offset=number)
 
 
 async def _send(settings: Settings, *records: Extraction | Window) -> None:

@@ -9,6 +9,7 @@ from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, WINDOWS
 from runtime.kafka import read_topic
 from runtime.settings import LLMSettings, Settings
 from runtime.tracing import PRODUCED_AT, TRACEPARENT
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as serving_http
 from tests.control_log import add_key
 from tests.recorded_spans import ancestors, recorded_spans
@@ -30,7 +31,7 @@ async def test_every_record_keeps_its_messages_trace_context(flow: Settings) -> 
 
 
 async def test_one_trace_leads_from_the_post_to_upserts(flow: Settings) -> None:
-    auth = {"Authorization": f"Bearer {await add_key(flow, TENANT)}"}
+    auth = bearer(await add_key(flow, TENANT))
     messages = [{"user": "ada", "session": "s-1", "text": turn["text"]} for turn in sample_conversation("companion")]
     async with LLMSimulator() as llm:
         settings = flow.model_copy(update={"llm": LLMSettings(base_url=llm.base_url, model="simulated")})

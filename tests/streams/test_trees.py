@@ -4,16 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from loadtest.llm_simulator import LLMSimulator
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
-from models.llm.build import build_llm
-from models.llm.telemetry import LLMMetrics
-from models.llm.usage import DiscardedUsage
-from runtime.settings import LLMSettings, Settings
+from runtime.settings import Settings
 from tests.control_log import known_tenants
+from tests.streams.simulated_model import WRITTEN, simulated_model
 from tests.streams.timelines_flow import TENANT, USER
 from tests.streams.tree_stages import Trees
 
@@ -41,14 +38,9 @@ def schema(**parameters: int) -> MemorySchema:
 @asynccontextmanager
 async def running(settings: Settings, **parameters: int) -> AsyncIterator[tuple[Trees, LLMSimulator]]:
     """The stages before a simulated model."""
-    async with LLMSimulator(answer=lambda _: '{"text": "Written by the model."}') as simulator:
-        asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        llm = build_llm(asking, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
-        assert llm is not None
-        try:
-            yield Trees(asking, known_tenants({TENANT: schema(**parameters)}), llm), simulator
-        finally:
-            await llm.close()
+    simulator = LLMSimulator(answer=lambda _: WRITTEN)
+    async with simulated_model(simulator, settings) as (asking, llm):
+        yield Trees(asking, known_tenants({TENANT: schema(**parameters)}), llm), simulator
 
 
 async def test_nodes_are_published_without_a_model(settings: Settings) -> None:

@@ -4,17 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from memory.records import Memory
-from models.llm.build import build_llm
-from models.llm.telemetry import LLMMetrics
-from models.llm.usage import DiscardedUsage
-from runtime.settings import LLMSettings, Settings
+from runtime.settings import Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
+from tests.streams.simulated_model import simulated_model
 from tests.streams.timelines_flow import TENANT, Timelines
 
 
@@ -22,14 +19,8 @@ from tests.streams.timelines_flow import TENANT, Timelines
 async def running(settings: Settings, answer: str | None = None) -> AsyncIterator[tuple[Timelines, LLMSimulator]]:
     """The stages before a simulated endpoint, which says what it is given, or what it is asked for."""
     simulator = LLMSimulator(answer=extraction_answer if answer is None else lambda _: answer)
-    async with simulator:
-        asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        llm = build_llm(asking, redis=None, usage=DiscardedUsage(), metrics=LLMMetrics(CollectorRegistry()))
-        assert llm is not None
-        try:
-            yield Timelines(asking, known_tenants({TENANT: diary_schema()}), llm), simulator
-        finally:
-            await llm.close()
+    async with simulated_model(simulator, settings) as (asking, llm):
+        yield Timelines(asking, known_tenants({TENANT: diary_schema()}), llm), simulator
 
 
 def summary(flow: Timelines) -> Memory:

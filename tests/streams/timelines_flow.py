@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from control.tenants import TenantDirectory
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Contribution, Event, Extraction, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records import Contribution, Extraction, Memory, MemoryChange, RecalledEvent, RecallRecord
 from models.llm.port import LLM
 from runtime.clocks import ManualClock
 from runtime.kafka import OutgoingRecord
@@ -20,6 +20,7 @@ from streams.stages.events.handler import EventsHandler
 from streams.stages.events.ledger import LedgerCodec
 from streams.stages.merging.handler import MergingHandler
 from streams.stages.recalls.handler import RecallsHandler, TouchedCodec
+from tests.made_records import made_event
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
 
 TENANT = "acme"
@@ -228,18 +229,16 @@ def extraction(number: int, day: float, texts: list[str], event_type: str = "lif
         schema_name="diary",
         message_ids=[f"m{number}-{index}" for index in range(len(texts))],
         events=[
-            Event(
+            made_event(
+                text,
+                said_at,
                 id=event_id(name, index),
                 tenant=tenant,
                 user=USER,
                 session="s1",
                 window_id=name,
                 type=event_type,
-                content=text,
-                event_time=said_at,
-                said_at=said_at,
                 message_ids=[f"m{number}-{index}"],
-                extractor="offline",
             )
             for index, text in enumerate(texts)
         ],

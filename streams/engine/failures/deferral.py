@@ -47,7 +47,7 @@ class Deferral:
         spawn: Callable[[Coroutine[Any, Any, None]], None],
         start_ready: Callable[[], None],
         ordering_key: OrderingKey,
-        erased: ErasedRecords | None = None,
+        erased: ErasedRecords | None,
     ) -> None:
         self._context = context
         self._scheduler = scheduler

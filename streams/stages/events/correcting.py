@@ -1,14 +1,11 @@
 """Applies manual corrections: the old values are retracted from entities and the new ones applied, in log order."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
-from control.tenants import TenantDirectory
 from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
 from operators.entities.correction import MAX_REVERTIBLE
 from operators.entities.order import order_by_hand
 from operators.entities.routing import contributions_of
-from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.clock import clamp_event_time
@@ -37,27 +34,13 @@ from streams.stages.events.ledger import (
     revive,
 )
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher, fed_entities, with_trust
+from streams.stages.events.publishing import fed_entities, with_trust
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import is_sent_before_erasure, schema_of_record
 
 
-class Corrector:
-    """Handles the corrections among the extractions of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        tenants: The known tenants, with their schemas.
-        metrics: Counts corrections without effect.
-        max_future: Limit of a corrected time's distance after the log's append time.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._tenants = tenants
-        self._metrics = metrics
-        self._max_future = max_future
+class Corrector(RecordHandler):
+    """Handles the corrections among the extractions of one partition."""
 
     def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
         """Applies a correction. One that was applied before is repeated without effect; one of what an erasure removes has none.

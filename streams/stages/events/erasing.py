@@ -5,10 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from control.tenants import TenantDirectory
 from memory.records import Contribution, ErasedEntity, ErasedWindow, ErasureCommand, Extraction
 from operators.entities.routing import contributions_of
-from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import (
@@ -23,28 +21,15 @@ from streams.stages.events.ledger import (
     since_erasure_key,
 )
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record
 
 EntityRef = tuple[str, str, str]
 """Type, key and generation."""
 
 
-class Eraser:
-    """Handles the erasures among the extractions of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        tenants: The known tenants, with their schemas.
-        metrics: Counts erased events.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._tenants = tenants
-        self._metrics = metrics
+class Eraser(RecordHandler):
+    """Handles the erasures among the extractions of one partition."""
 
     def erase(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
         """Retracts the publications of the named windows, and makes every named entity forget the user.

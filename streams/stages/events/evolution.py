@@ -6,12 +6,11 @@ from typing import Final
 
 from memory.records import Change, Contribution, Evolution, NoteRef, NoteUpdate
 from operators.links.link_updates import note_digest, note_text
-from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import Ledger, PublishedWindow, published_key
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher
+from streams.stages.events.record_handler import RecordHandler
 
 MAX_OWNED: Final = 64
 """Changes of other notes that one event may cause. Further ones are skipped, so that a window's row remains small."""
@@ -26,19 +25,8 @@ class _Note:
     window: PublishedWindow
 
 
-class Evolver:
-    """Handles the evolutions among the extractions of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        metrics: Counts applied and skipped updates.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, metrics: Metrics) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._metrics = metrics
+class Evolver(RecordHandler):
+    """Handles the evolutions among the extractions of one partition."""
 
     def evolve(self, batch: Batch, record: ConsumedRecord, evolution: Evolution) -> None:
         """Applies the updates of an evolution. One that was applied before is repeated without effect.

@@ -2,13 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.operator_specs import operator_specs
 from operators.applied_positions import source_without_copy
-from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.clock import clamp_event_time
@@ -24,30 +22,15 @@ from streams.stages.events.ledger import (
     published_key,
 )
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import schema_of_record
 
 EntityChanges = dict[tuple[str, str], tuple[Contribution, list[Change]]]
 """By entity: a contribution that it received, and the changes to send now."""
 
 
-class Expirer:
-    """Handles the touches and expiries among the extractions of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        tenants: The known tenants, with their schemas.
-        metrics: Counts touches and expired events.
-        max_future: Limit of a tick's or expiry's distance after the log's append time.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._tenants = tenants
-        self._metrics = metrics
-        self._max_future = max_future
+class Expirer(RecordHandler):
+    """Handles the touches and expiries among the extractions of one partition."""
 
     def tick(self, batch: Batch, record: ConsumedRecord, tick: Contribution) -> None:
         """Forwards the event time of a tick to its entity."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from control.tenants import TenantDirectory
 from memory.headers import (
@@ -51,11 +51,13 @@ from streams.stages.events.ledger import (
 )
 from streams.stages.events.places import in_earlier_place, source_of
 from streams.stages.events.publishing import Publisher, fed_entities, with_trust
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.events.retaining import Retainer
 from streams.stages.events.retracting import Retractor, amended_extraction
 from streams.stages.events.trusting import TrustReviewer
 from streams.stages.tenancy import is_erased, schema_of_record, tenant_of
 
+_R = TypeVar("_R", bound=RecordHandler)
 _Handle = Callable[[Batch, ConsumedRecord, Any], None]
 """Handles a record, given its value as the class of its kind (:data:`memory.topic_records.KINDS`)."""
 
@@ -76,13 +78,12 @@ class EventsHandler(BatchHandler):
         self._metrics = metrics
         self._publisher = Publisher(settings)
         max_future = timedelta(seconds=settings.sessions.max_future_s)
-        self._expirer = Expirer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
-        self._evolver = Evolver(partition=partition, publisher=self._publisher, metrics=metrics)
-        self._eraser = Eraser(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
-        self._retractor = Retractor(partition=partition, publisher=self._publisher, tenants=tenants)
-        self._corrector = Corrector(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
-        self._retainer = Retainer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
-        self._reviewer = TrustReviewer(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics)
+
+        def made(kind: type[_R]) -> _R:
+            return kind(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+
+        self._eraser, self._expirer = made(Eraser), made(Expirer)
+        self._retainer, self._reviewer = made(Retainer), made(TrustReviewer)
         self._of_tenants: Mapping[bytes | None, _Handle] = {
             GENERATION_DROP: self._drop,
             RETENTION: self._retainer.note,
@@ -90,16 +91,18 @@ class EventsHandler(BatchHandler):
             ERASURE: self._eraser.erase,
         }
         """Commands about a tenant or an erasure, by the kind of the record: no erasure covers them."""
-        self._of_users: Mapping[bytes | None, _Handle] = {
+        self._handles: Mapping[bytes | None, _Handle] = {
+            **self._of_tenants,
+            None: self._extraction,
             TICK: self._expirer.tick,
             TOUCHES: self._expirer.touch,
             EXPIRY: self._expirer.expire,
-            EVOLUTION: self._evolver.evolve,
-            RETRACTION: self._retractor.retract,
+            EVOLUTION: made(Evolver).evolve,
+            RETRACTION: made(Retractor).retract,
             TRUST_REVIEW: self._review,
-            CORRECTION: self._corrector.correct,
+            CORRECTION: made(Corrector).correct,
         }
-        """Changes of a user's memories, by the kind of the record; a record of another kind is an extraction."""
+        """One for each kind."""
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -109,13 +112,11 @@ class EventsHandler(BatchHandler):
         if record.value is None:
             return  # of a record that was erased
         kind = kind_of(record.headers)
-        handle = self._of_tenants.get(kind)
-        if handle is None:
-            if self._is_erased(record):
-                self._metrics.records.labels("events", "erased_record").inc()
-                return
-            handle = self._of_users.get(kind, self._extraction)
-        handle(batch, record, read_extractions_record(kind, record.value))
+        if kind not in self._of_tenants and self._is_erased(record):
+            self._metrics.records.labels("events", "erased_record").inc()
+            return
+        value = read_extractions_record(kind, record.value)
+        self._handles[kind](batch, record, value)
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
         parts = parts_of_key(record.key)

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from control.erasure import subject_of
-from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, Extraction, RetentionLimits
 from memory.retention import Limits, merged_limits, reaches_entities
-from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import PresentEvent, present_events
@@ -30,26 +28,14 @@ from streams.stages.events.ledger import (
     retained_key,
 )
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher, fed_entities, memory_of
+from streams.stages.events.publishing import fed_entities, memory_of
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.events.retracting import retractions
 from streams.stages.tenancy import tenant_of
 
 
-class Retainer:
-    """Handles the limits and the rewritten extractions of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        tenants: The known tenants, with their generations.
-        metrics: Counts removed events.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._tenants = tenants
-        self._metrics = metrics
+class Retainer(RecordHandler):
+    """Handles the limits and the rewritten extractions of one partition."""
 
     def note(self, batch: Batch, record: ConsumedRecord, limits: RetentionLimits) -> None:
         """Applies limits to all extractions that follow."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal
 
-from control.tenants import TenantDirectory
 from memory.records import Change, Contribution, Extraction, MessageRetraction
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
@@ -17,23 +16,12 @@ from streams.stages.events.ledger import (
     published_key,
 )
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import tenant_of
 
 
-class Retractor:
-    """Handles the retractions among the extractions of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        tenants: The known tenants, with their generations.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._tenants = tenants
+class Retractor(RecordHandler):
+    """Handles the retractions among the extractions of one partition."""
 
     def retract(self, batch: Batch, record: ConsumedRecord, retraction: MessageRetraction) -> None:
         """Retracts, in every generation, the events and patches of a window that are based on the messages. A repetition emits the same.

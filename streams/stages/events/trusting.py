@@ -9,39 +9,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from control.tenants import TenantDirectory
 from memory.records import Contribution, Extraction, TrustReview, TrustRules
 from memory.retention import reaches_entities
 from memory.trust import NO_RULES, TrustPolicy, WindowTrust, trust_of
 from operators.entities.routing import contributions_of
-from runtime.metrics import Metrics
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import CorrectedWindow, PresentEvent, patches_in_force, present_events
 from streams.stages.events.ledger import Ledger, PublishedWindow, TrustSince, corrected_window, published_key, revive, trust_key
 from streams.stages.events.places import source_of
-from streams.stages.events.publishing import Publisher, fed_entities, memory_of, with_trust
+from streams.stages.events.publishing import fed_entities, memory_of, with_trust
+from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import schema_of_record, tenant_of
 
 LimitsFor = Callable[[Extraction], Mapping[str, datetime]]
 """The limits of retention for an extraction."""
 
 
-class TrustReviewer:
-    """Handles the rules and reviews of one partition.
-
-    Args:
-        partition: The partition of ``extractions``.
-        publisher: Emits the outputs.
-        tenants: The known tenants, with their schemas and generations.
-        metrics: Counts reviewed windows.
-    """
-
-    def __init__(self, *, partition: int, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
-        self._partition = partition
-        self._publisher = publisher
-        self._tenants = tenants
-        self._metrics = metrics
+class TrustReviewer(RecordHandler):
+    """Handles the rules and reviews of one partition."""
 
     def note(self, batch: Batch, record: ConsumedRecord, rules: TrustRules) -> None:
         """Applies rules to all extractions that follow, unless newer ones are in force."""

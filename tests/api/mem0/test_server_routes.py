@@ -109,7 +109,7 @@ async def test_the_server_paths_need_the_setting(service: RunningService) -> Non
 
 async def test_either_header_carries_the_key(server: Server) -> None:
     path, key = "/mem0/server/memories?user_id=ann", server.keys["acme"]
-    for headers in ({"X-API-Key": key}, {"Authorization": f"Bearer {key}"}):
+    for headers in ({"X-API-Key": key}, bearer(key)):
         assert (await server.http.get(path, headers=headers)).status_code == 200
     for headers in ({}, {"X-API-Key": "m0sk_other"}, {"Authorization": f"Token {key}"}):
         refused = await server.http.get(path, headers=headers)

@@ -10,6 +10,7 @@ from memory.texts.text import content_hash
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from runtime.settings import EmbeddingSettings, Settings
+from tests.made_records import made_window
 
 
 def windows_of(name: str) -> list[Window]:
@@ -18,19 +19,7 @@ def windows_of(name: str) -> list[Window]:
 
 
 def window(messages: list[Message]) -> Window:
-    first = messages[0]
-    return Window(
-        id="0f0e0d0c-0000-4000-8000-000000000000",
-        tenant=first.tenant,
-        user=first.user,
-        session=first.session,
-        sequence=0,
-        messages=messages,
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=len(messages) - 1,
-    )
+    return made_window(messages, id="0f0e0d0c-0000-4000-8000-000000000000")
 
 
 def messages_of(*texts: str, speaker: str | None = None, **fields: object) -> list[Message]:

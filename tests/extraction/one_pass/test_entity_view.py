@@ -23,7 +23,7 @@ from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names
 from memory.texts.fencing import one_line
 from memory.texts.text import estimate_tokens
-from operators.patches.patch_edit import Patch, edited, value_of
+from operators.patches.patch_edit import Patch, edit, value_of
 from tests.extraction.windows import BEGIN, window_of
 
 INDENT = "    "
@@ -84,14 +84,14 @@ def test_lists_and_long_texts_appear_line_for_line(listing: MemorySchema, limits
 
 @given(PLAIN_LINES, st.data())
 def test_only_the_list_item_that_was_copied_is_replaced(lines: list[str], data: st.DataObject) -> None:
-    text = edited("", Patch(0, "p", "", "\n".join(["first", *lines])), "list<string>")
+    text = edit("", Patch(0, "p", "", "\n".join(["first", *lines])), "list<string>").text
     value = value_of(text, "list<string>")
     assert text_of(field_lines("likes", flat_text(value)), "likes") == text
     given_lines = text.split("\n")
     first = data.draw(st.integers(0, len(given_lines) - 1))
     last = data.draw(st.integers(first + 1, len(given_lines)))
     search = "\n".join(given_lines[first:last])
-    assert edited(text, Patch(1, "q", search, "NEW"), "list<string>").count("NEW") == 1
+    assert edit(text, Patch(1, "q", search, "NEW"), "list<string>").text.count("NEW") == 1
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -112,7 +112,7 @@ def test_values_of_every_type_appear_as_edited_text(value: JsonValue) -> None:
     kind = {bool: "bool", int: "int64", float: "float32"}[type(item)]
     value_type = f"list<{kind}>" if isinstance(value, list) else kind
     given_text = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
-    text = edited("", Patch(0, "p", "", given_text), value_type)  # type: ignore[arg-type]
+    text = edit("", Patch(0, "p", "", given_text), value_type).text  # type: ignore[arg-type]
     assert text_of(field_lines("x", flat_text(value)), "x") == text
 
 
@@ -202,7 +202,7 @@ def test_the_example_copies_from_its_own_entity(name: str) -> None:
     entity_type = entity_types[0]
     field = entity_type.patched_properties()[0]
     assert lines[at + 1] == entity_heading(entity_type.name, ["delta"] * len(form.named_key_parts(entity_type)))
-    assert edited(text_of(lines[at + 2 : lines.index("answer")], field.name), Patch(0, "p", "alpha", "beta")).startswith("beta")
+    assert edit(text_of(lines[at + 2 : lines.index("answer")], field.name), Patch(0, "p", "alpha", "beta")).text.startswith("beta")
 
 
 def test_the_prefix_explains_how_fields_appear(listing: MemorySchema) -> None:

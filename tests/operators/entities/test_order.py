@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.ids import event_id, window_id
-from memory.records import Change, Contribution, Event, Extraction
+from memory.records import Change, Contribution, Extraction
 from memory.records.limits import LATEST_TIME
 from memory.schema import parse_schema
 from operators.entities.apply import apply_contribution, skip
@@ -16,6 +16,7 @@ from operators.entities.entity_state import EntityState
 from operators.entities.order import order_by_hand, order_of
 from operators.entities.render import known_values
 from operators.entities.routing import contributions_of
+from tests.made_records import made_event, made_extraction
 from tests.operators.person import Person, job
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -47,34 +48,19 @@ def window(session: str, sequence: int, employers: list[str], *, said_at: dateti
     """A window with statements about employers, all since the first of May."""
     name = window_id("acme", session, sequence)
     events = [
-        Event(
+        made_event(
+            employer,
+            said_at,
             id=event_id(name, index),
-            tenant="acme",
-            user="ann",
             session=session,
             window_id=name,
             type="job",
-            content=employer,
             properties={"employer": employer},
             event_time=MAY,
-            said_at=said_at,
-            message_ids=["m"],
-            extractor="offline",
         )
         for index, employer in enumerate(employers)
     ]
-    return Extraction(
-        window_id=name,
-        tenant="acme",
-        user="ann",
-        session=session,
-        sequence=sequence,
-        extractor="offline",
-        schema_name="jobs",
-        message_ids=["m"],
-        events=events,
-        window_end=said_at,
-    )
+    return made_extraction(events, said_at, sequence=sequence, schema_name="jobs")
 
 
 def contributed(*extractions: Extraction) -> list[Contribution]:

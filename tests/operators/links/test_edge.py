@@ -18,6 +18,7 @@ from operators.entities.render import render
 from operators.entities.routing import contributions_of
 from operators.errors import RefusedChangeError
 from operators.links.edge import edges_of
+from tests.made_records import made_event, made_extraction
 from tests.operators.edge_schema import edge_schema
 from tests.operators.histories import configured
 
@@ -32,35 +33,26 @@ NODE = SCHEMA.entity_types[0]
 def statement(number: int, subject: str, relation: str, other: str, *, day: int | None = None, **fields: Any) -> Event:
     said_at = START + timedelta(days=number if day is None else day)
     date = fields.pop("date", None)
-    return Event(
+    return made_event(
+        f"{subject} {relation} {other}",
+        said_at,
         id=f"e{number}",
-        tenant="acme",
-        user="ann",
         session="s1",
         window_id=f"w{number}",
         type="relation",
-        content=f"{subject} {relation} {other}",
         properties={"subject": subject, "relation": relation, "object": other, **fields},
-        event_time=said_at,
-        said_at=said_at,
         date=date,
         message_ids=[f"m{number}"],
-        extractor="offline",
     )
 
 
 def extraction(*events: Event) -> Extraction:
-    return Extraction(
+    return made_extraction(
+        list(events),
+        max((each.said_at for each in events), default=START),
         window_id="w",
-        tenant="acme",
-        user="ann",
         session="s1",
-        sequence=0,
-        extractor="offline",
         schema_name="graph",
-        message_ids=[name for each in events for name in each.message_ids],
-        events=list(events),
-        window_end=max((each.said_at for each in events), default=START),
     )
 
 

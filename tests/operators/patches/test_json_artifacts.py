@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
 from operators.patches.json_artifacts import variants
-from operators.patches.patch_edit import Patch, edited, value_of
+from operators.patches.patch_edit import Patch, edit, value_of
 from tests.growth import LINEAR, growth
 
 WORD = st.sampled_from(["green", "tea", "hiking", "Oslo", "violin", "绿茶", "Ærø"])
@@ -18,7 +18,7 @@ NEW_LINES = st.lists(st.sampled_from(["black coffee", "running", "Bergen"]), min
 
 
 def after(text: str, search: str, replace: str, value_type: ValueType = "string") -> str:
-    return edited(text, Patch(0, "p", search, replace), value_type)
+    return edit(text, Patch(0, "p", search, replace), value_type).text
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_json_list_fragment_edits_like_plain_lines(lines: list[str], new: list
 def test_an_exact_search_is_replaced_verbatim(before: str, search: str, after: str, replace: str) -> None:
     text = f"{before}{search}{after}"
     assume(text.count(search) == 1)
-    found = edited(text, Patch(0, "p", search, replace))
+    found = edit(text, Patch(0, "p", search, replace)).text
     assert replace in found
     assert len(found) == len(before) + len(replace) + len(after)
 

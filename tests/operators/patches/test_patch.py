@@ -211,7 +211,7 @@ def test_a_state_is_bounded_json_of_its_patches(pairs: list[tuple[str, str]]) ->
         except RefusedChangeError:
             continue
         # Where it is not found, it edits what stood there before.
-        text = patch_edit.edited(text, one) if search in text else patch.text_of(state)
+        text = patch_edit.edit(text, one).text if search in text else patch.text_of(state)
         assert orjson.loads(orjson.dumps(state)) == state
         assert len(state["recent"]) <= MAX_RECENT
         assert sum(len(each[2]) + len(each[3]) for each in state["recent"]) <= MAX_RECENT_TEXT

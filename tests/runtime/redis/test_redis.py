@@ -10,7 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from structlog.testing import capture_logs
 
-from memory.records import Extraction, Message, Window
+from memory.records import Message
 from runtime.errors import RedisUnavailableError
 from runtime.redis.client import GuardedRedis, open_redis
 from runtime.redis.extraction_notes import PromptEntities
@@ -20,6 +20,7 @@ from runtime.redis.recent_patches import RecentPatchStore, WindowPlace
 from runtime.redis.session_history import SessionHistory
 from runtime.redis.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings
+from tests.made_records import made_extraction, made_window
 from tests.redis_server import RedisServer, SilentRedis
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -28,29 +29,8 @@ RETRY_S = 0.05
 
 Use = Callable[[GuardedRedis], Awaitable[object]]
 
-WINDOW = Window(
-    id="w",
-    tenant="acme",
-    user="ann",
-    session="s",
-    sequence=1,
-    messages=[Message(tenant="acme", user="ann", session="s", id="m", text="hi", event_time=NOON)],
-    closed_by="flush",
-    source_partition=0,
-    first_offset=0,
-    last_offset=0,
-)
-EXTRACTION = Extraction(
-    window_id="w",
-    tenant="acme",
-    user="ann",
-    session="s",
-    sequence=1,
-    extractor="offline",
-    schema_name="tests",
-    message_ids=["m"],
-    window_end=NOON,
-)
+WINDOW = made_window([Message(tenant="acme", user="ann", session="s", id="m", text="hi", event_time=NOON)], sequence=1)
+EXTRACTION = made_extraction([], NOON, window_id="w", tenant="acme", user="ann", session="s", sequence=1, schema_name="tests")
 USES: dict[str, Use] = {
     "a window's entities read": lambda redis: PromptEntities(redis=redis, ttl_s=60).of("acme", "w", ""),
     "a window's entities kept": lambda redis: PromptEntities(redis=redis, ttl_s=60).remember("acme", "w", "", []),

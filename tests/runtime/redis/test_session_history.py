@@ -7,6 +7,7 @@ from memory.records import Event, Extraction, Memory, Message, NotedEvent, Segme
 from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
 from runtime.redis.session_history import MAX_ROUTINES, MAX_WINDOWS, EarlierWindows, NotedRoutine, SessionHistory
+from tests.made_records import made_window
 
 pytestmark = pytest.mark.integration
 
@@ -15,18 +16,7 @@ NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 def window(sequence: int, *, tenant: str = "acme", user: str = "ann") -> Window:
     message = Message(tenant=tenant, user=user, session="s", id="m", text="hi", event_time=NOON)
-    return Window(
-        id=f"w{sequence}",
-        tenant=tenant,
-        user=user,
-        session="s",
-        sequence=sequence,
-        messages=[message],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=0,
-    )
+    return made_window([message], id=f"w{sequence}", sequence=sequence)
 
 
 def extraction(sequence: int, *topics: str, says: str | None = None) -> Extraction:

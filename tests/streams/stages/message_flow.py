@@ -10,7 +10,7 @@ from extraction.shared_windows import parts_of
 from memory.headers import COMMAND, KIND
 from memory.ids import event_id, patch_id
 from memory.keys import encode_key, entity_key
-from memory.records import EntityPatch, Event, Extraction, Message, MessageChange, SessionCommand, Window
+from memory.records import EntityPatch, Extraction, Message, MessageChange, SessionCommand, Window
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.redis.message_outcomes import MessageOutcome
@@ -24,6 +24,7 @@ from streams.stages.sessions.handler import SessionsHandler
 from streams.stages.sessions.tail_writer import OutcomeWriter
 from streams.stages.sessions.windows import SessionState
 from streams.stages.tenancy import schema_at
+from tests.made_records import made_event, made_extraction
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
 
 TENANT = "acme"
@@ -66,18 +67,16 @@ def plain_extraction(window: Window) -> Extraction:
     """One event and one patch of the profile for each message, whose content is the text."""
     said = [(each.id or "", each.text, each.event_time, each.user) for each in window.messages]
     events = [
-        Event(
+        made_event(
+            text,
+            time,
             id=event_id(window.id, index),
             tenant=window.tenant,
             user=window.user,
             session=window.session,
             window_id=window.id,
             type="fact",
-            content=text,
-            event_time=time,
-            said_at=time,
             message_ids=[message_id],
-            extractor="offline",
         )
         for index, (message_id, text, time, _) in enumerate(said)
     ]
@@ -93,19 +92,18 @@ def plain_extraction(window: Window) -> Extraction:
         )
         for index, (message_id, text, time, _) in enumerate(said)
     ]
-    return Extraction(
+    return made_extraction(
+        events,
+        window.ended_at or max(time for _, _, time, _ in said),
         window_id=window.id,
         tenant=window.tenant,
         user=window.user,
         session=window.session,
         sequence=window.sequence,
         revision=window.revision,
-        extractor="offline",
         schema_name="companion",
         message_ids=[message_id for message_id, *_ in said],
-        events=events,
         patches=patches,
-        window_end=window.ended_at or max(time for _, _, time, _ in said),
     )
 
 

@@ -11,14 +11,14 @@ import torch
 from datasets import Dataset
 from peft import LoraConfig
 from torch.nn import functional
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import utils as trl_utils
 
 from training.sift.data.examples import Chosen
 from training.sift.learning.curriculum import is_informative
-from training.sift.models.local_model import prepared
+from training.sift.models.local_model import tokenizer_of
 from training.sift.rewards.rewarding import Rewarder, RewardOptions, Rollout
 
 _LORA_RANK: Final = 16
@@ -198,7 +198,7 @@ def optimise(
         most_refills=config["refills"],
         next_prompts=PromptCycle(rows, seed=config["seed"]),
         model=AutoModelForCausalLM.from_pretrained(model, dtype="auto"),
-        processing_class=prepared(AutoTokenizer.from_pretrained(model), model),
+        processing_class=tokenizer_of(model),
         reward_funcs=[sift_reward],
         train_dataset=Dataset.from_list(rows),
         args=grpo_config(folder, options=options, config=config),

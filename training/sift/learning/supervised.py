@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
+from transformers import AutoModelForCausalLM, TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 from trl import SFTConfig, SFTTrainer
 
 from training.sift.data.examples import WarmUpExample
 from training.sift.learning.grpo import lora_config, score_answers_only
-from training.sift.models.local_model import prepared
+from training.sift.models.local_model import tokenizer_of
 
 
 class RecordLosses(TrainerCallback):  # type: ignore[misc, unused-ignore]
@@ -48,7 +48,7 @@ def fit(model: str, examples: Sequence[WarmUpExample], target: Path, *, config: 
     score_answers_only()
     trainer = SFTTrainer(
         model=AutoModelForCausalLM.from_pretrained(model, dtype="auto"),
-        processing_class=prepared(AutoTokenizer.from_pretrained(model), model),
+        processing_class=tokenizer_of(model),
         train_dataset=Dataset.from_list(rows),
         args=SFTConfig(
             output_dir=str(checkpoints),

@@ -19,24 +19,20 @@ class LocalModel:
     """A model in memory.
 
     Args:
-        model: A folder, or a name that transformers knows; or the model itself, with its tokenizer.
+        model: A folder, or a name that transformers knows.
         batch: Prompts at once.
         max_tokens: Longest answer.
         seed: Seed of drawn answers.
-        tokenizer: The tokenizer, if ``model`` is a model.
 
     Raises:
         RunError: If its tokenizer has no chat template.
     """
 
-    def __init__(self, model: Any, *, batch: int, max_tokens: int, seed: int, tokenizer: Any = None) -> None:
-        if isinstance(model, str):
-            tokenizer = AutoTokenizer.from_pretrained(model)
-            self.name, self._model = model, AutoModelForCausalLM.from_pretrained(model, dtype="auto")
-            self._model.to("cuda" if torch.cuda.is_available() else "cpu")
-        else:
-            self.name, self._model = "trained", model
-        self._tokenizer = prepared(tokenizer, self.name)
+    def __init__(self, model: str, *, batch: int, max_tokens: int, seed: int) -> None:
+        self.name = model
+        self._model: Any = AutoModelForCausalLM.from_pretrained(model, dtype="auto")
+        self._model.to("cuda" if torch.cuda.is_available() else "cpu")
+        self._tokenizer = tokenizer_of(model)
         self._batch = batch
         self._max_tokens = max_tokens
         self._seed = seed
@@ -94,18 +90,18 @@ class LocalModel:
         return LLMAnswer(text=text, model=self.name, usage=usage, latency_ms=1000 * seconds)
 
 
-def prepared(tokenizer: Any, name: str) -> Any:
-    """A tokenizer that pads on the left, for generation.
+def tokenizer_of(model: str) -> Any:
+    """The tokenizer of a model, which pads on the left, for generation.
 
     Args:
-        tokenizer: The tokenizer.
-        name: The model, for the error.
+        model: A folder, or a name that transformers knows.
 
     Raises:
         RunError: If it has no chat template.
     """
+    tokenizer = AutoTokenizer.from_pretrained(model)
     if tokenizer.chat_template is None:
-        raise RunError(f"the tokenizer of {name} has no chat template: use an instruction-tuned model, or add a template")
+        raise RunError(f"the tokenizer of {model} has no chat template: use an instruction-tuned model, or add a template")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     tokenizer.padding_side = "left"

@@ -27,7 +27,7 @@ _TOKENS: Final = r"</?(?:think|ranking|query)>|</session\d>|(?<![</a-z])[a-z]+|\
 """A session's start is its number, the same token as in an answer."""
 
 
-def write_small_model(folder: Path, *, seed: int, width: int = 256, layers: int = 4) -> int:
+def write_small_model(folder: Path, *, seed: int, width: int, layers: int) -> int:
     """Writes a model with random weights, and returns the number of its parameters.
 
     Args:

@@ -16,6 +16,7 @@ from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.operations.erasure.erase import erase
+from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_tenant
 from tests.streams.flow import TENANT, caught_up, serving
@@ -73,7 +74,7 @@ class Sayings:
 
 
 async def recall(http: httpx.AsyncClient, key: str, user: str) -> bytes:
-    headers = {"Authorization": f"Bearer {key}"}
+    headers = bearer(key)
     found = await http.post("/v1/recall", json={"query": "What tea do I like?", "user": user}, headers=headers)
     profile = await http.get(f"/v1/entities/user_profile/{quote(user, safe='')}", headers=headers)
     assert found.status_code == 200, found.text

@@ -9,7 +9,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from control.tenants import TenantDirectory
 from memory.keys import encode_key, marked_key
-from memory.records import MergeRequest, Message, Window
+from memory.records import MergeRequest, Message
 from memory.topics import MERGES, WINDOWS, TopicSpec
 from runtime.kafka import ConsumerGroups, OutgoingRecord, Producer, TopicPartition, create_topic
 from runtime.kafka.parked_note import ParkedNote
@@ -20,6 +20,7 @@ from streams.engine.state.partition_state import changelog_topic
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.parked_records import ParkedRecords
 from streams.stages.catalog import STAGES
+from tests.made_records import made_window
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.flow import NewFlow
 from tests.streams.operations.erasure.traced_records import headers_of
@@ -100,19 +101,7 @@ def shared_window(*users: str, last_offset: int, tenant: str = TENANT) -> bytes:
     messages = [
         Message(tenant=tenant, user=user, session="s-group", id=f"m-{user}", text="hi", event_time=START) for user in users or ("left",)
     ]
-    window = Window(
-        id="w-group",
-        tenant=tenant,
-        user=messages[0].user,
-        users=list(users),
-        session="s-group",
-        sequence=0,
-        messages=messages,
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=last_offset,
-    )
+    window = made_window(messages, id="w-group", users=list(users), last_offset=last_offset)
     # As the sessions stage writes it: a shared window has no single user.
     return orjson.dumps({name: each for name, each in orjson.loads(window.to_json()).items() if name != "user" or not users})
 

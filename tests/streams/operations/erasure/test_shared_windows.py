@@ -16,6 +16,7 @@ from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.reach import ErasureReach
 from streams.operations.erasure.run import ErasureRun
 from streams.operations.erasure.trace import UserTrace
+from tests.made_records import made_window
 from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.harness import plain_settings
 from tests.streams.operations.erasure.traced_records import patched
@@ -33,19 +34,7 @@ def user(tenants: TenantDirectory) -> ErasedUser:
 
 def window(session: str, *users: str, sequence: int = 0) -> Window:
     messages = [Message(tenant=TENANT, user=each, session=session, id=f"m-{each}", text="hi", event_time=START) for each in users]
-    return Window(
-        id=f"w-{session}-{sequence}",
-        tenant=TENANT,
-        user=users[0],
-        users=list(users),
-        session=session,
-        sequence=sequence,
-        messages=messages,
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=9,
-    )
+    return made_window(messages, id=f"w-{session}-{sequence}", user=users[0], users=list(users), sequence=sequence)
 
 
 class WindowsLog:

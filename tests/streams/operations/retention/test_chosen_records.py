@@ -18,6 +18,7 @@ from streams.operations.retention.extractions import DependentRecords, Extractio
 from streams.operations.retention.tenants import EntityTypes, TenantRetention, tenants_with_retention
 from streams.operations.retention.windows import ExpiredWindows
 from tests.control_log import add, apply_change
+from tests.made_records import made_window
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
 from tests.streams.stages.events.corrections import correction
 
@@ -193,15 +194,4 @@ def _expiry(*windows: str) -> Expiry:
 
 def _window(session: str, user: str, at: datetime, *, last_offset: int = 0) -> Window:
     said = Message(tenant=TENANT, user=user, session=session, id="m1", text="tea", event_time=at.astimezone(UTC))
-    return Window(
-        id=f"w-{session}",
-        tenant=TENANT,
-        user=user,
-        session=session,
-        sequence=0,
-        messages=[said],
-        closed_by="flush",
-        source_partition=2,
-        first_offset=0,
-        last_offset=last_offset,
-    )
+    return made_window([said], id=f"w-{session}", source_partition=2, last_offset=last_offset)

@@ -12,7 +12,7 @@ from control.tenants import TenantDirectory
 from memory.headers import ERASURE, KIND
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Contribution, Event, Extraction, HistoryEntry, Memory, MemoryChange
+from memory.records import Contribution, Extraction, HistoryEntry, Memory, MemoryChange
 from memory.schema import parse_schema
 from operators.entities.entity_state import EntityState
 from runtime.clocks import ManualClock
@@ -29,6 +29,7 @@ from streams.stages.events.ledger import LedgerCodec
 from streams.stages.merging.handler import MergingHandler
 from tests.control_log import known_tenants, now_known
 from tests.erased_users import ASKED_AT, now_erased
+from tests.made_records import made_event, made_extraction
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
 
 TENANT: Final = "acme"
@@ -75,33 +76,22 @@ def extraction(user: str, window: int, remarks: Sequence[Remark], *, kind: str =
     """The extraction of one window of a user: remarks, or whispers."""
     name = window_id(TENANT, f"s-{user}", window)
     events = [
-        Event(
+        made_event(
+            text,
+            START,
             id=event_id(name, place),
             tenant=TENANT,
             user=user,
             session=f"s-{user}",
             window_id=name,
             type=kind,
-            content=text,
             properties={"topic": topic, "score": score},
-            event_time=START,
-            said_at=START,
             message_ids=[f"{user}-{window}-{place}"],
-            extractor="offline",
         )
         for place, (topic, text, score) in enumerate(remarks)
     ]
-    return Extraction(
-        window_id=name,
-        tenant=TENANT,
-        user=user,
-        session=f"s-{user}",
-        sequence=window,
-        extractor="offline",
-        schema_name="team",
-        message_ids=[each.message_ids[0] for each in events],
-        events=events,
-        window_end=START,
+    return made_extraction(
+        events, START, window_id=name, tenant=TENANT, user=user, session=f"s-{user}", sequence=window, schema_name="team"
     )
 
 

@@ -68,6 +68,12 @@ async def test_a_second_extraction_retracts_exactly_the_first(stage: PartitionHa
     assert [each.value for each in memories(again)] == [None]
 
 
+async def test_a_record_of_an_unknown_kind_is_refused(stage: PartitionHarness) -> None:
+    batch = await stage.process([extraction_record(extraction(0, [("grep", 0)]), 5, headers=((KIND, b"newer"),))])
+    assert [(each.record.offset, each.reason) for each in batch.rejections] == [(5, "malformed")]
+    assert batch.outputs == []
+
+
 async def test_another_generation_retracts_nothing(stage: PartitionHarness) -> None:
     await stage.process([extraction_record(extraction(0, [("grep", 0)]), 0)])
     batch = await stage.process([extraction_record(extraction(0, [("grep", 1)], generation="g2"), 1)])

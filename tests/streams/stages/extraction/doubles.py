@@ -29,6 +29,7 @@ from streams.stages.extraction.entity_context import EntityContext, EntityNotes
 from streams.stages.extraction.handler import ExtractionHandler
 from streams.stages.extraction.similar_keys import SimilarKeys
 from streams.stages.extraction.window_notes import WindowNotes
+from tests.made_records import made_window
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT, extraction
 from tests.streams.harness import delivered
@@ -114,16 +115,5 @@ async def llm_extractor(
 
 def window_record(tenant: str = TENANT, text: str = "hi") -> ConsumedRecord:
     message = Message(tenant=tenant, user="agent", session="s1", id="m0-0", text=text, event_time=datetime(2024, 5, 1, tzinfo=UTC))
-    window = Window(
-        id="w",
-        tenant=tenant,
-        user="agent",
-        session="s1",
-        sequence=3,
-        messages=[message],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=0,
-    )
+    window = made_window([message], sequence=3)
     return delivered("windows", 0, encode_key(tenant, "s1"), window.to_json())

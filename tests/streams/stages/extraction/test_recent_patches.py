@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from memory.records import EntityPatch, Extraction, Memory, Message, Window
 from memory.schema import parse_schema
 from operators.patches.patch import patch_of
-from operators.patches.patch_edit import edited, value_of
+from operators.patches.patch_edit import edit, value_of
 from runtime.redis.recent_patches import RecentPatch
 from streams.stages.extraction.recent_patches import patches_of, with_recent_patches
+from tests.made_records import made_extraction, made_window
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -62,17 +63,8 @@ def patch(
 
 
 def extraction(*patches: EntityPatch) -> Extraction:
-    return Extraction(
-        window_id="w",
-        tenant="acme",
-        user="ann",
-        session="s",
-        sequence=0,
-        extractor="llm",
-        schema_name="tests",
-        message_ids=["m"],
-        patches=list(patches),
-        window_end=NOON,
+    return made_extraction(
+        [], NOON, window_id="w", tenant="acme", user="ann", session="s", extractor="llm", schema_name="tests", patches=list(patches)
     )
 
 
@@ -93,18 +85,7 @@ def person(message_ids: list[str] | None = None, **properties: Any) -> Memory:
 
 def window(text: str = "Hi.") -> Window:
     message = Message(tenant="acme", user="ann", session="s", id="own", text=text, event_time=NOON)
-    return Window(
-        id="w",
-        tenant="acme",
-        user="ann",
-        session="s",
-        sequence=0,
-        messages=[message],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=0,
-    )
+    return made_window([message])
 
 
 def overlaid(found: list[Memory], patches: tuple[RecentPatch, ...], text: str = "Hi.") -> tuple[Memory, ...]:
@@ -196,7 +177,7 @@ def test_it_shows_the_same_whatever_the_entity_has(start: list[str], edits: list
         shown = overlaid([states[0]], patches)
         patches += laid(patch(search, replace, number=number), shown=list(shown))
         try:
-            text = edited(text, patch_of({"search": search, "replace": replace}, time=number, source_id=str(number)))
+            text = edit(text, patch_of({"search": search, "replace": replace}, time=number, source_id=str(number))).text
         except Exception:
             continue
         states.append(person(friends=value_of(text, "string") or ""))

@@ -7,13 +7,14 @@ import pytest
 
 from extraction.offline.extractor import OfflineExtractor
 from memory.keys import encode_key
-from memory.records import Extraction, Message, Window
+from memory.records import Extraction, Message
 from memory.schema import scenario
 from runtime.redis.client import GuardedRedis, open_redis
 from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from streams.stages.extraction.handler import ExtractionHandler
 from tests.control_log import known_tenants
+from tests.made_records import made_window
 from tests.redis_server import SilentRedis
 from tests.stores.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT
@@ -41,20 +42,7 @@ async def said(
         )
         for number, text in enumerate(texts)
     ]
-    window = Window(
-        id=f"w-{user}-{day}",
-        tenant=TENANT,
-        user=user,
-        session=session,
-        sequence=0,
-        revision=revision,
-        messages=messages,
-        ended_at=time,
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=0,
-    )
+    window = made_window(messages, id=f"w-{user}-{day}", revision=revision, ended_at=time)
     (output,) = await stage.handle(delivered("windows", day, encode_key(TENANT, session), window.to_json()))
     return [each.content for each in Extraction.from_json(output.value or b"").events]
 

@@ -7,13 +7,14 @@ import pytest
 
 from loadtest.requests import ChatRequest
 from memory.keys import encode_key
-from memory.records import Extraction, Message, Window
+from memory.records import Extraction, Message
 from memory.schema import parse_schema
 from runtime.redis.client import open_redis
 from runtime.redis.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from streams.engine.records import ConsumedRecord
 from tests.control_log import known_tenants
+from tests.made_records import made_window
 from tests.streams.agent_extractions import TENANT
 from tests.streams.harness import delivered
 from tests.streams.stages.extraction.doubles import llm_extractor, new_handler
@@ -27,15 +28,11 @@ def said(user: str, sequence: int, text: str) -> ConsumedRecord:
     """A window of one message in the channel."""
     time = datetime(2024, 5, 1, 9, sequence, tzinfo=UTC)
     message = Message(tenant=TENANT, user=user, session="channel", id=f"m{sequence}", role="user", text=text, event_time=time)
-    window = Window(
+    window = made_window(
+        [message],
         id=f"00000000-0000-5000-8000-00000000000{sequence}",
-        tenant=TENANT,
-        user=user,
-        session="channel",
         sequence=sequence,
-        messages=[message],
         closed_by="user",
-        source_partition=0,
         first_offset=sequence,
         last_offset=sequence,
     )

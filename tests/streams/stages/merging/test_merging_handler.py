@@ -6,7 +6,6 @@ from typing import cast
 
 import orjson
 import pytest
-from prometheus_client import CollectorRegistry
 
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
@@ -14,9 +13,7 @@ from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from memory.keys import encode_key
 from memory.records import Contribution, MemoryChange, MergeRequest
-from models.llm.build import build_llm
 from models.llm.port import LLM
-from models.llm.telemetry import LLMMetrics
 from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -33,6 +30,7 @@ from tests.growth import RESPONSIVE, turns_during
 from tests.immediate_llm import ImmediateLLM
 from tests.streams.harness import PartitionHarness, delivered
 from tests.streams.merged_remarks import SCHEMA, TENANT, extraction
+from tests.streams.simulated_model import simulated_model
 from tests.usage_list import UsageList
 
 TWO = {0: "likes tea", 1: "likes fog"}
@@ -112,15 +110,9 @@ async def running(
         return Plan() if plan is None else plan(earlier)
 
     simulator = LLMSimulator(answer=extraction_answer if answer is None else lambda _: answer, planner=planned)
-    async with simulator:
-        llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
-        with_llm = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
-        llm = build_llm(with_llm, redis=None, usage=usage, metrics=LLMMetrics(CollectorRegistry()))
-        assert llm is not None
-        try:
-            yield Stages(with_llm, llm), simulator, usage
-        finally:
-            await llm.close()
+    budgeted = settings.model_copy(update={"budget": budget or BudgetSettings()})
+    async with simulated_model(simulator, budgeted, usage) as (with_llm, llm):
+        yield Stages(with_llm, llm), simulator, usage
 
 
 async def test_an_answer_is_written_to_the_log(settings: Settings) -> None:
