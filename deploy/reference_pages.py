@@ -222,6 +222,8 @@ _RUNBOOKS_HEAD: Final = """# Runbooks
 Generated from the alerts by `make generated`. Each page says what an alert of `deploy/prometheus/rules/alerts.yaml` means, where to look,
 and what to do. Health pages are at port 9100 in the image ([monitor](../monitor.md)); replace words in CAPITALS.
 
+| alert | severity | meaning |
+|---|---|---|
 """
 _MERGED: Final = re.compile(r"\((?:merges|replaces) ([\d, ]+)")
 
@@ -236,7 +238,13 @@ def decisions_markdown() -> str:
 
 
 def runbooks_markdown() -> str:
-    """The list of runbooks, with each alert's severity."""
+    """The list of runbooks, with each alert's severity and the first sentence of its page."""
     rules = yaml.safe_load((_DEPLOY / "prometheus" / "rules" / "alerts.yaml").read_text())
     alerts = [rule for group in rules["groups"] for rule in group["rules"]]
-    return _RUNBOOKS_HEAD + "".join(f"- [{each['alert']}]({each['alert']}.md) ({each['labels']['severity']})\n" for each in alerts)
+    return _RUNBOOKS_HEAD + "".join(_runbook_row(each["alert"], each["labels"]["severity"]) for each in alerts)
+
+
+def _runbook_row(alert: str, severity: str) -> str:
+    page = (_DOCS / "operate" / "runbooks" / f"{alert}.md").read_text()
+    meaning = page.split("\n\n")[1].partition(". ")[0].rstrip(".")
+    return f"| [{alert}]({alert}.md) | {severity} | {meaning} |\n"
