@@ -29,7 +29,7 @@ _LONGEST_RUN: Final = 60
 """Letters of a run in which literals are looked for. A longer run may have all of them."""
 _DIGITS: Final = frozenset("0123456789")
 _KEPT_TEXTS: Final = 256
-"""The rules ask for the same texts, one after the other and in several passes over a window: its messages, their sentences and clauses."""
+"""The rules read a window several times, and ask for the same texts again: its messages, their sentences and their clauses."""
 _KEPT_WORDS: Final = 20_000
 
 
