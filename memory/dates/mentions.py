@@ -35,8 +35,8 @@ _PATTERNS: Final = Table(
     ),
     re.IGNORECASE,
 )
-_KEPT_TEXTS: Final = 16
-"""Texts whose dates are cached: the known and the unclear dates of a text are often asked for one after the other."""
+_KEPT_TEXTS: Final = 128
+"""Texts whose dates are cached: the known dates of a window's texts are asked for first, and the unclear ones later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

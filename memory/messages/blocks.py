@@ -7,6 +7,7 @@ are those of Markdown, of mail programs (``>``, "On ... wrote:", "Forwarded Mess
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, Literal
 
@@ -65,11 +66,14 @@ _DATA: Final = re.compile(
     r"^\s*(?:[\[{]\s*(?:[\"\[{\]}]|-?\d|$)|[\]}],?\s*$|\"[^\"]{1,80}\"\s*:\s|'[^']{1,80}'\s*:\s)"
     r"|^\s*[{\[].*[}\]],?\s*$|^[\w.-]+:\s*$|^\s{2,}[\w.-]+:(?:\s\S.*)?$"
 )
+_KEPT_TEXTS: Final = 64
+"""A window's messages are read several times: for their own words, their language and their authors."""
 _LEAST_ROWS: Final = 2
 """One line with marks of a table, a chat or a log may be a sentence."""
 
 
-def blocks_of(text: str) -> list[Block]:
+@lru_cache(maxsize=_KEPT_TEXTS)
+def blocks_of(text: str) -> tuple[Block, ...]:
     """The blocks of a message, in order.
 
     Args:
@@ -77,11 +81,11 @@ def blocks_of(text: str) -> list[Block]:
     """
     lines = text.splitlines()
     kinds = list(_kinds_of(lines))
-    return [
+    return tuple(
         Block(kind, block)
         for kind, group in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0])
         if (block := "\n".join(line for _, line in group).strip())
-    ]
+    )
 
 
 def prose_of(blocks: Sequence[Block]) -> str:

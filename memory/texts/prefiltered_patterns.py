@@ -28,8 +28,8 @@ _RUN: Final = re.compile("[a-z]+")
 _LONGEST_RUN: Final = 60
 """Letters of a run in which literals are looked for. A longer run may have all of them."""
 _DIGITS: Final = frozenset("0123456789")
-_KEPT_TEXTS: Final = 64
-"""The rules of a message ask for the same texts one after the other: the message, its sentences and their clauses."""
+_KEPT_TEXTS: Final = 256
+"""The rules read a window several times, and ask for the same texts again: its messages, their sentences and their clauses."""
 _KEPT_WORDS: Final = 20_000
 
 

@@ -8,6 +8,7 @@ nobody else writes ("cannae").
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from extraction.offline.grammar.patterns import any_of, cue, listed
@@ -166,10 +167,13 @@ _CHAT_WORDS: Final = compiled(_table(_CHAT)[0])
 _CHAT_RIGHT: Final = _table(_CHAT)[1]
 _REGIONAL_WORDS: Final = compiled(_table(_REGIONAL)[0], re.IGNORECASE)
 _REGIONAL_RIGHT: Final = _table(_REGIONAL)[1]
+_KEPT_TEXTS: Final = 64
+"""A window's messages are read twice: for their events, and for facts."""
 _SPOKEN: Final = Rewrites(_SPEECH, re.IGNORECASE)
 _WITH_SUBJECT: Final = Rewrites(_SUBJECTS, re.IGNORECASE)
 
 
+@lru_cache(maxsize=_KEPT_TEXTS)
 def in_standard_english(text: str) -> str:
     """A message in standard spelling, with its subjects. Only facts and types are read from it; it is never stored.
 
