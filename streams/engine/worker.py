@@ -99,8 +99,16 @@ class Worker:
             FencedError: The process was stopped for longer than its session and must be restarted.
             StreamError: Faust or the driver failed.
         """
+        # The start, the tasks and the background work share one client.
+        async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
+            await self._prepare_topics(offsets)
+            with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder, MemberNote(folder).held() as note:
+                self._metrics.watch_disk(folder)
+                await self._run_in(folder, note, offsets, stop)
+
+    async def _prepare_topics(self, offsets: KafkaOffsets) -> None:
         kafka = self._settings.kafka
-        partitions = await check_topics(self._settings)
+        partitions = await check_topics(self._settings, admin=offsets.admin)
         if partitions != kafka.partitions:
             raise TopicMissingError(
                 f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
@@ -108,18 +116,14 @@ class Worker:
             )
         changelogs = {changelog_topic(self._group): changelog_config(kafka)} if self._has_table else {}
         for name, config in changelogs.items():
-            await create_topic(name, config=config, kafka=kafka)
-        await check_topic_configs(self._settings, changelogs)
-        with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder, MemberNote(folder).held() as note:
-            self._metrics.watch_disk(folder)
-            await self._run_in(folder, note, stop)
+            await create_topic(name, config=config, kafka=kafka, admin=offsets.admin)
+        await check_topic_configs(self._settings, changelogs, admin=offsets.admin)
 
-    async def _run_in(self, folder: Path, note: MemberNote, stop: asyncio.Event) -> None:
+    async def _run_in(self, folder: Path, note: MemberNote, offsets: KafkaOffsets, stop: asyncio.Event) -> None:
         settings = self._settings
-        await note.remove_predecessor(self._group, settings.kafka)
+        await note.remove_predecessor(self._group, settings.kafka, admin=offsets.admin)
         app = build_app(group=self._group, settings=settings, data=folder)
         lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
-        offsets = KafkaOffsets(kafka=settings.kafka)
         journal = self._open_journal(folder, lease)
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
@@ -146,7 +150,7 @@ class Worker:
             metrics=self._metrics,
             status=backlogs.report,
         )
-        async with offsets, probe, background_services(app, background.all):
+        async with probe, background_services(app, background.all):
             try:
                 app.finalize()
                 await app.start()
