@@ -29,7 +29,10 @@ from runtime.settings import KafkaSettings
 _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
 
-CLOCK_AHEAD: Final = "this machine's clock is ahead of the broker's, which refuses the time of the records: correct it"
+CLOCK_AHEAD: Final = (
+    "the broker refuses the time of the records: this machine's clock is ahead, or the broker's is behind; compare both with a third clock, "
+    "and correct the wrong one"
+)
 """The meaning of an ``InvalidTimestampError``: more than ``message.timestamp.after.max.ms``, by default an hour."""
 
 _FETCHER_LOOK_S: Final = 1.0

@@ -1,9 +1,10 @@
-"""Compares this machine's clock with Kafka's.
+"""Reads Kafka's clock.
 
-Kafka has no request for the time. But the active controller stamps its own state in the description of its quorum with its clock.
+Kafka has no request for the time. But the active controller stamps its own state with its clock when it describes its quorum.
 """
 
-from datetime import UTC, datetime, timedelta
+import asyncio
+from datetime import datetime
 from typing import ClassVar, Final
 
 from aiokafka.admin import AIOKafkaAdminClient
@@ -12,8 +13,6 @@ from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.types import CompactArray, CompactString, Int16, Int32, Int64, Schema, TaggedFields
 
 from memory.times import time_of_milliseconds
-from runtime.clocks import Clock
-from runtime.errors import ClockError
 from runtime.kafka.client import kafka_faults
 from runtime.settings import KafkaSettings
 
@@ -31,7 +30,7 @@ _REPLICAS: Final = CompactArray(
 )
 
 
-class _QuorumResponse(Response):
+class _QuorumResponse(Response):  # type: ignore[misc]
     API_KEY = _API_KEY
     API_VERSION = 1
     SCHEMA = Schema(
@@ -60,7 +59,7 @@ class _QuorumResponse(Response):
     )
 
 
-class _QuorumRequestStruct(RequestStruct):
+class _QuorumRequestStruct(RequestStruct):  # type: ignore[misc]
     API_KEY = _API_KEY
     API_VERSION = 1
     FLEXIBLE_VERSION = True
@@ -78,7 +77,7 @@ class _QuorumRequestStruct(RequestStruct):
     )
 
 
-class _QuorumRequest(Request[_QuorumRequestStruct]):
+class _QuorumRequest(Request[_QuorumRequestStruct]):  # type: ignore[misc]
     """DescribeQuorum (KIP-595, KIP-836), which aiokafka lacks."""
 
     API_KEY: ClassVar[int] = _API_KEY
@@ -86,3 +85,25 @@ class _QuorumRequest(Request[_QuorumRequestStruct]):
     def build(self, request_struct_class: type[_QuorumRequestStruct]) -> _QuorumRequestStruct:
         topic, partition = _QUORUM
         return request_struct_class([(topic, [(partition, {})], {})], {})
+
+
+async def kafka_time(admin: AIOKafkaAdminClient, kafka: KafkaSettings) -> datetime | None:
+    """The clock of Kafka's active controller; None if the user may not describe the cluster, or the brokers are too old.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    with kafka_faults("asking for Kafka's time", kafka):
+        try:
+            async with asyncio.timeout(kafka.request_timeout_s):
+                response = await admin._send_request(_QuorumRequest())  # noqa: SLF001 - aiokafka lacks the request
+        except (IncompatibleBrokerVersion, NotImplementedError):
+            return None
+        if response.error_code == _FORBIDDEN:
+            return None
+        if response.error_code:
+            raise for_code(response.error_code)("describing the controllers' quorum")
+    ((_, partitions, _),) = response.topics
+    ((_, _, leader, _, _, voters, _, _),) = partitions
+    stamps = [caught_up_ms for replica, _, _, caught_up_ms, _ in voters if replica == leader]
+    return time_of_milliseconds(stamps[0]) if stamps and stamps[0] > 0 else None

@@ -12,7 +12,8 @@ from faust.types import TP
 from memory.topics import DEAD_LETTERS
 from models.credentials import credential_watch
 from runtime.background import BackgroundWorkError, BackgroundWorks, set_within
-from runtime.errors import TopicMissingError
+from runtime.clock_check import require_agreeing_clocks, watch_clocks
+from runtime.errors import ClockError, TopicMissingError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
 from runtime.kafka.groups import stage_group
@@ -84,6 +85,8 @@ class Worker:
         self._new_driver = new_driver
         self._also_ready = also_ready
         self._measured: set[int] = set()
+        self._wrong_clock: ClockError | None = None
+        self._clock_limits_s = (settings.signing.max_age_s, settings.signing.max_age_s)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until ``stop`` is set; then finishes running work within the drain timeout, commits, and leaves the group.
@@ -96,11 +99,13 @@ class Worker:
         Raises:
             runtime.errors.TopicMissingError: A topic does not exist, or has another number of partitions than configured.
             runtime.errors.TopicConfigError: A topic's retention or cleanup policy is insufficient.
+            runtime.errors.ClockError: The clocks of this machine and of Kafka differ, now or later.
             FencedError: The process was stopped for longer than its session and must be restarted.
             StreamError: Faust or the driver failed.
         """
         # The start, the tasks and the background work share one client.
         async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
+            await require_agreeing_clocks(offsets.admin, self._settings, self._clock_limits_s)
             await self._prepare_topics(offsets)
             with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder, MemberNote(folder).held() as note:
                 self._metrics.watch_disk(folder)
@@ -142,6 +147,7 @@ class Worker:
         group_state.on_joined(lambda: note.write(cast(Consumer, app.consumer).member_id))
         background.add("heartbeat", lease.run_heartbeat)
         background.add("backlog-watch", backlogs.run)
+        background.add("clock-watch", lambda: watch_clocks(lambda: offsets.admin, settings, self._clock_limits_s, self._on_wrong_clock))
         background.add("killed-peers", KilledPeers(folder, self._group, settings.kafka).run)
         probe = ProbeServer(
             host=settings.metrics_host,
@@ -164,6 +170,10 @@ class Worker:
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
                 journal.close()
+
+    def _on_wrong_clock(self, error: ClockError) -> None:
+        """Ends the worker: Kafka refuses records from its future, deletes records by their time, and other stages check the time of seals."""
+        self._wrong_clock = error
 
     def _open_journal(self, folder: Path, lease: WriteLease) -> CrashJournal:
         return CrashJournal.open(
@@ -220,6 +230,8 @@ class Worker:
 
     async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
         while not await set_within(stop, _CHECK_INTERVAL_S):
+            if self._wrong_clock is not None:
+                raise self._wrong_clock
             if lease.is_stale:
                 # A process that runs again after a pause may receive the signal to stop a moment later.
                 if await set_within(stop, _CHECK_INTERVAL_S):
