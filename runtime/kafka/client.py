@@ -30,8 +30,8 @@ _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
 
 CLOCK_AHEAD: Final = (
-    "the broker refuses the time of the records: this machine's clock is ahead, or the broker's is behind; compare both with a third clock, "
-    "and correct the wrong one"
+    "the broker refuses the time of the records: this machine's clock is ahead, or the broker's is behind; compare both with a third "
+    "clock, and correct the wrong one"
 )
 """The meaning of an ``InvalidTimestampError``: more than ``message.timestamp.after.max.ms``, by default an hour."""
 
@@ -186,7 +186,7 @@ async def high_watermarks(consumer: AIOKafkaConsumer, partitions: Collection[Top
     Its own end is the last stable offset, which excludes all records after the start of an open transaction (KAFKA-10167).
     """
     fetcher = copy.copy(consumer._fetcher)  # noqa: SLF001 - aiokafka has no option for a single question
-    fetcher._isolation_level = READ_UNCOMMITTED
+    fetcher._isolation_level = READ_UNCOMMITTED  # noqa: SLF001
     return dict(await fetcher.end_offsets(list(partitions), consumer._request_timeout_ms))  # noqa: SLF001
 
 

@@ -234,7 +234,9 @@ class KafkaOffsets:
         return self._admin, self._consumer
 
 
-async def _group_offsets(admin: AIOKafkaAdminClient, group: str, coordinators: dict[str, int]) -> Mapping[TopicPartition, OffsetAndMetadata]:
+async def _group_offsets(
+    admin: AIOKafkaAdminClient, group: str, coordinators: dict[str, int]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
     """A group's offsets; waits while the broker still starts the group coordinator, as for its first group and after its restart.
 
     Args:

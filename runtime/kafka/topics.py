@@ -93,9 +93,7 @@ def _require_not_grown(there: Mapping[str, int], kafka: KafkaSettings) -> None:
             )
 
 
-async def create_topic(
-    name: str, *, config: Mapping[str, str], kafka: KafkaSettings, admin: AIOKafkaAdminClient | None = None
-) -> None:
+async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings, admin: AIOKafkaAdminClient | None = None) -> None:
     """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until all brokers list it.
 
     Args:

@@ -172,7 +172,7 @@ class Worker:
                 journal.close()
 
     def _on_wrong_clock(self, error: ClockError) -> None:
-        """Ends the worker: Kafka refuses records from its future, deletes records by their time, and other stages check the time of seals."""
+        """Ends the worker: Kafka refuses records from its future, deletes others early, and other stages check seals."""
         self._wrong_clock = error
 
     def _open_journal(self, folder: Path, lease: WriteLease) -> CrashJournal:

@@ -23,7 +23,10 @@ SHOWN = "this machine's clock is 18000 s ahead of Kafka's: it shows 2026-11-29T1
     [
         (None, "; compare both with a third clock, and correct the wrong one"),
         (NOON, "; Redis's shows 2026-11-29T12:00:00Z, so the clock of this machine is probably wrong: correct it (NTP)"),
-        (NOON + HOURS, "; Redis's shows 2026-11-29T17:00:00Z, so the clock of Kafka's brokers and controllers is probably wrong: correct it (NTP)"),
+        (
+            NOON + HOURS,
+            "; Redis's shows 2026-11-29T17:00:00Z, so the clock of Kafka's brokers and controllers is probably wrong: correct it (NTP)",
+        ),
     ],
 )
 def test_the_clock_without_a_witness_is_blamed(redis: datetime | None, advice: str) -> None:

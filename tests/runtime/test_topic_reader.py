@@ -60,7 +60,11 @@ async def test_topics_share_a_connection_that_never_waits(make_settings: Callabl
         await producer.send_many(records)
     writer = TransactionalProducer(kafka=settings.kafka, transactional_id=settings.topic("writer"), partitions=2)
     await writer.start()
-    await writer.commit([OutgoingRecord(topic, b"key", b"%d" % number, partition=number % 2) for topic in topics for number in (10, 11)], offsets={}, group="")
+    await writer.commit(
+        [OutgoingRecord(topic, b"key", b"%d" % number, partition=number % 2) for topic in topics for number in (10, 11)],
+        offsets={},
+        group="",
+    )
     await writer.stop()
     connections: set[int] = set()
     fetched: list[int] = []

@@ -105,7 +105,7 @@ async def test_worker_ends_while_its_clock_is_wrong(kafka: str, topic_prefix: st
     error = timedelta(hours=5)
     monkeypatch.setattr("runtime.clock_check.SystemClock", lambda: ManualClock(datetime.now(UTC) + error))
     monkeypatch.setattr("runtime.clock_check._INTERVAL_S", 0.05)
-    with pytest.raises(ClockError, match="clock is 18000 s ahead of Kafka's: it shows .* compare both with a third clock"):
+    with pytest.raises(ClockError, match=r"clock is 18000 s ahead of Kafka's: it shows .* compare both with a third clock"):
         await _worker(settings).run(asyncio.Event())
     error = timedelta(0)
     running = asyncio.create_task(serve_stage("sessions", settings))
