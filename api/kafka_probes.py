@@ -25,7 +25,8 @@ class KafkaProbes:
         self._settings = settings
         self._clock_limits_s = clock_limits_s
         self._offsets: KafkaOffsets | None = None
-        self._connecting = asyncio.Lock()
+        self._turn = asyncio.Lock()
+        """Held during a check: to disconnect would cancel another one."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -35,12 +36,13 @@ class KafkaProbes:
 
     async def topics(self) -> None:
         """Returns if the topics are there; raises as :func:`runtime.kafka.check_topics` does."""
-        try:
-            await check_topics(self._settings, admin=await self._admin())
-        except (VarveError, asyncio.CancelledError):
-            # Also when the check took too long: the next one connects again.
-            await self._disconnect()
-            raise
+        async with self._turn:
+            try:
+                await check_topics(self._settings, admin=await self._admin())
+            except (VarveError, asyncio.CancelledError):
+                # Also when the check took too long: the next one connects again.
+                await self._disconnect()
+                raise
 
     async def clock(self) -> None:
         """Returns if the clocks agree, or cannot be compared: the service refuses requests while they differ.
@@ -48,17 +50,17 @@ class KafkaProbes:
         Raises:
             ClockError: If they differ; says which one to correct.
         """
-        # `topics` reports that Kafka does not answer.
-        with suppress(KafkaUnavailableError):
-            await require_agreeing_clocks(await self._admin(), self._settings, self._clock_limits_s)
+        async with self._turn:
+            # `topics` reports that Kafka does not answer.
+            with suppress(KafkaUnavailableError):
+                await require_agreeing_clocks(await self._admin(), self._settings, self._clock_limits_s)
 
     async def _admin(self) -> AIOKafkaAdminClient:
-        async with self._connecting:
-            if self._offsets is None:
-                offsets = KafkaOffsets(kafka=self._settings.kafka)
-                await offsets.start()
-                self._offsets = offsets
-            return self._offsets.admin
+        if self._offsets is None:
+            offsets = KafkaOffsets(kafka=self._settings.kafka)
+            await offsets.start()
+            self._offsets = offsets
+        return self._offsets.admin
 
     async def _disconnect(self) -> None:
         offsets, self._offsets = self._offsets, None
