@@ -29,9 +29,12 @@ async def test_the_clock_is_checked_until_it_is_right(
             await probes.topics()
         await create_topics(settings)
         await probes.topics()
-        for error, shown in ((timedelta(minutes=10), "600 s ahead of"), (timedelta(minutes=-20), "1200 s behind")):
-            with pytest.raises(ClockError, match=f"clock is {shown} Kafka's"):
-                await probes.clock()
+        error = timedelta(minutes=10)
+        with pytest.raises(ClockError, match="clock is 600 s ahead of Kafka's"):
+            await probes.clock()
+        error = timedelta(minutes=-20)
+        with pytest.raises(ClockError, match="clock is 1200 s behind Kafka's"):
+            await probes.clock()
         error = timedelta(minutes=-10)
         await probes.clock()
 
