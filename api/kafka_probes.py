@@ -18,7 +18,7 @@ class KafkaProbes:
 
     Args:
         settings: The settings in force.
-        clock_limits_s: How far this machine's clock may be ahead of Kafka's, and how far behind, in seconds.
+        clock_limits_s: How many seconds this machine's clock may be fast, and how many slow, compared with Kafka's.
     """
 
     def __init__(self, *, settings: Settings, clock_limits_s: tuple[float, float]) -> None:

@@ -25,11 +25,11 @@ async def require_agreeing_clocks(
     Args:
         admin: A connected client.
         settings: The settings, with Kafka's and Redis's.
-        limits_s: How far this machine's clock may be ahead, and how far behind, in seconds.
+        limits_s: How many seconds this machine's clock may be fast, and how many slow.
         clock: This machine's clock.
 
     Raises:
-        ClockError: If the clocks differ by more; shows both, and says which one to correct as far as Redis's clock tells.
+        ClockError: If the clocks differ by more; shows both, and says which one to correct if Redis's clock shows it.
         KafkaUnavailableError: If no broker answers.
     """
     own = clock or SystemClock()

@@ -21,7 +21,7 @@ from runtime.settings import KafkaSettings
 _FETCH_BYTES: Final = 16_384
 """Only the first record is read; a larger record is still returned whole."""
 _FETCH_WAIT_MS: Final = 50
-"""Time for which the broker keeps a fetch without records, and with it the requests behind it on the connection."""
+"""Time for which the broker keeps a fetch without records, and with it the next requests on the connection."""
 _POLL_MS: Final = 500
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"

@@ -37,7 +37,7 @@ UNDER_WAY: Final = "erasures under way"
 """The user's name in Redis, until the erasure is done."""
 
 _AT_ONCE: Final = 3
-"""The number of topics that are read concurrently, each with a client of its own."""
+"""The number of topics that are read concurrently, each with a separate client."""
 _NAMELESS: Final = frozenset({USAGE.name})
 """Topics without names of users."""
 
