@@ -62,7 +62,7 @@ _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
 _QUERY_REFUSED: Final = (
     "query: the embedding model does not take this text: it is too long, or violates the model's rules; shorten or reword it"
 )
-_WRONG_CLOCK: Final = "the service's clock is wrong, and its operator has to correct it; try again"
+_WRONG_CLOCK: Final = "the clocks of the service and of Kafka differ, and the operator has to correct one of them; try again"
 _RECALL_FAILED: Final = (
     "the memories cannot be searched as the service is set up; an operator has to correct it: "
     "the service's log has the reason under this trace id"

@@ -15,12 +15,12 @@ import uvloop
 from api.app import create_app
 from api.composition import open_dependencies
 from api.dependencies import Dependencies
+from api.kafka_probes import KafkaProbes
 from api.limits.timeouts import bounded_protocol
 from memory.errors import VarveError
 from models.credentials import credential_watch
 from runtime.garbage import collect_seldom, loading
 from runtime.interruption import pause, run_until_signal, stop_by
-from runtime.kafka import check_topics
 from runtime.logs import configure_logging, logger
 from runtime.probe import Check, ProbeServer
 from runtime.redis.server import RedisWatch
@@ -117,11 +117,12 @@ def _follows_control(dependencies: Dependencies) -> Callable[[], Awaitable[objec
     return ask
 
 
-def readiness_of(dependencies: Dependencies) -> Readiness:
+def readiness_of(dependencies: Dependencies, kafka: KafkaProbes) -> Readiness:
     """The readiness of a service with these dependencies."""
     probes = {
         "control": Probe(ask=_follows_control(dependencies)),
-        "kafka": Probe(ask=lambda: check_topics(dependencies.settings)),
+        "kafka": Probe(ask=kafka.topics),
+        "clock": Probe(ask=kafka.clock),
         "store": Probe(ask=dependencies.store.check),
         "redis": Probe(ask=dependencies.redis.check_writes, needed=False),
         "embedder": Probe(ask=dependencies.embedder.check),
@@ -140,14 +141,15 @@ async def health_page(dependencies: Dependencies) -> AsyncIterator[str]:
         OSError: If the port is in use.
     """
     settings = dependencies.settings
-    readiness = readiness_of(dependencies)
+    kafka = KafkaProbes(settings=settings, clock_limits_s=dependencies.producer.clock_limits_s)
+    readiness = readiness_of(dependencies, kafka)
     probe = ProbeServer(
         host=settings.metrics_host,
         port=settings.metrics_port,
         ready=lambda: {**readiness.checks, **Check.of_background(dependencies.background), **credential_watch().checks()},
         metrics=dependencies.metrics,
     )
-    async with probe:
+    async with kafka, probe:
         address = f"http://{settings.metrics_host}:{probe.port}"
         _log.info("health_page", address=address)
         dependencies.background.add("readiness", readiness.run)

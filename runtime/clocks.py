@@ -44,6 +44,28 @@ class SteadyClock:
         return self._began_at + timedelta(seconds=self._boot() - self._booted)
 
 
+class ForwardClock:
+    """The machine's clock, but it never goes back: after a step back it continues from the time before the step.
+
+    Args:
+        wall: The clock.
+        boot: A monotonic clock that also counts while the machine sleeps, in seconds.
+    """
+
+    def __init__(self, *, wall: Clock | None = None, boot: Callable[[], float] = boot_time) -> None:
+        self._wall = wall or SystemClock()
+        self._boot = boot
+        self._latest = self._wall.now()
+        self._booted = boot()
+
+    def now(self) -> datetime:
+        """The time in UTC: never earlier than an earlier result plus the time since then."""
+        booted = self._boot()
+        self._latest = max(self._wall.now(), self._latest + timedelta(seconds=booted - self._booted))
+        self._booted = booted
+        return self._latest
+
+
 class ManualClock:
     """A clock that changes only when it is moved.
 

@@ -5,7 +5,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from memory.records.wording import further_indexed_text, indexed_text
 from models.embedding.handover import Owner, VectorHandover
 from models.embedding.port import Embedder, Embedding
 from models.errors import ModelError
+from runtime.clocks import SteadyClock
 from stores.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
 from stores.points import MAX_LATE_ROWS
 from stores.port import MemoryStore, Point, StepPoint, TenantScope
@@ -49,6 +50,8 @@ class IndexWriter:
         self._embedder = embedder
         self._handover = handover
         self._prepared = False
+        # A machine's clock that steps ahead must not age the tombstones.
+        self._clock = SteadyClock()
         self._next_purge_s = 0.0
         self._checkpoints: dict[int, FeedPosition] = {}
 
@@ -160,7 +163,7 @@ class IndexWriter:
     async def _purge(self) -> None:
         now_s = time.monotonic()
         if now_s >= self._next_purge_s:
-            await self._store.purge_tombstones(before=datetime.now(UTC) - TOMBSTONE_AGE)
+            await self._store.purge_tombstones(before=self._clock.now() - TOMBSTONE_AGE)
             self._next_purge_s = now_s + _PURGE_INTERVAL_S
 
     async def _embed(self, memories: Sequence[tuple[Memory, FeedPosition]]) -> list[Point]:

@@ -6,7 +6,7 @@ from runtime.kafka.client import UngroupedConsumer, client_options
 from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import Backlog, KafkaOffsets, OffsetAndTimestamp, read_backlogs
 from runtime.kafka.producer import OutgoingRecord, Producer
-from runtime.kafka.reader import read_topic
+from runtime.kafka.reader import TopicReader, read_topic
 from runtime.kafka.topics import check_topic_configs, check_topics, create_topic, create_topics
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "OutgoingRecord",
     "Producer",
     "TopicPartition",
+    "TopicReader",
     "UngroupedConsumer",
     "check_topic_configs",
     "check_topics",

@@ -1,14 +1,16 @@
 """Connection of Kafka clients: options, start, translation of their errors, and a consumer without a group."""
 
 import asyncio
+import copy
 import functools
 import inspect
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, cast
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.consumer.fetcher import READ_UNCOMMITTED
 from aiokafka.errors import (
     InvalidTimestampError,
     InvalidTopicError,
@@ -27,7 +29,10 @@ from runtime.settings import KafkaSettings
 _CLOSE_S: Final = 1.0
 """Time for which a cancelled caller waits until a client's connections are closed, which usually takes a millisecond."""
 
-CLOCK_AHEAD: Final = "this machine's clock is ahead of the broker's, which refuses the time of the records: correct it"
+CLOCK_AHEAD: Final = (
+    "the broker refuses the time of the records: this machine's clock is ahead, or the broker's is behind; compare both with a third "
+    "clock, and correct the wrong one"
+)
 """The meaning of an ``InvalidTimestampError``: more than ``message.timestamp.after.max.ms``, by default an hour."""
 
 _FETCHER_LOOK_S: Final = 1.0
@@ -138,15 +143,51 @@ async def disconnect(client: AIOKafkaConsumer | AIOKafkaAdminClient) -> None:
 
 
 @asynccontextmanager
-async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """An admin client for the length of a block; raises the errors of :func:`kafka_faults`."""
+async def admin_client(kafka: KafkaSettings, shared: AIOKafkaAdminClient | None = None) -> AsyncIterator[AIOKafkaAdminClient]:
+    """An admin client for the length of a block; raises the errors of :func:`kafka_faults`.
+
+    Args:
+        kafka: Kafka's settings.
+        shared: A connected client to use; its owner closes it. Default: a new one.
+    """
     with kafka_faults("administering topics", kafka):
+        if shared is not None:
+            yield shared
+            return
         client = AIOKafkaAdminClient(**client_options(kafka))
         try:
             await connect(client)
             yield client
         finally:
             await disconnect(client)
+
+
+def admin_over(consumer: AIOKafkaConsumer, kafka: KafkaSettings) -> AIOKafkaAdminClient:
+    """An admin client that uses a consumer's connections, which close with the consumer."""
+    admin = AIOKafkaAdminClient(request_timeout_ms=int(kafka.request_timeout_s * 1000))
+    admin._client = consumer._client  # noqa: SLF001 - aiokafka gives each client connections of its own
+    return admin
+
+
+async def learn_leaders(consumer: AIOKafkaConsumer, topics: Collection[str]) -> None:
+    """Reads which brokers lead the partitions of topics that exist.
+
+    A consumer would ask only after it has failed for the lack of it, and then wait for its retry backoff: 100 ms.
+    """
+    client = consumer._client  # noqa: SLF001 - aiokafka asks by itself only for topics that are assigned
+    unknown = [topic for topic in topics if not client.cluster.partitions_for_topic(topic)]
+    for asked in [client.add_topic(topic) for topic in unknown]:
+        await asked
+
+
+async def high_watermarks(consumer: AIOKafkaConsumer, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    """The offset of the next record of each partition, also with a consumer that reads committed records only.
+
+    Its own end is the last stable offset, which excludes all records after the start of an open transaction (KAFKA-10167).
+    """
+    fetcher = copy.copy(consumer._fetcher)  # noqa: SLF001 - aiokafka has no option for a single question
+    fetcher._isolation_level = READ_UNCOMMITTED  # noqa: SLF001
+    return dict(await fetcher.end_offsets(list(partitions), consumer._request_timeout_ms))  # noqa: SLF001
 
 
 async def described_topics(client: AIOKafkaAdminClient, topics: Collection[str], broker: int | None = None) -> list[dict[str, Any]]:

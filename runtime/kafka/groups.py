@@ -48,14 +48,20 @@ def stage_group(prefix: str, stage: str, *, suffix: str = "") -> str:
 
 
 class ConsumerGroups:
-    """Sets the offsets at which stopped stages resume."""
+    """Sets the offsets at which stopped stages resume.
 
-    def __init__(self, *, kafka: KafkaSettings) -> None:
+    Args:
+        kafka: Kafka's settings.
+        admin: A connected client. Default: each call opens one.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings, admin: AIOKafkaAdminClient | None = None) -> None:
         self._kafka = kafka
+        self._admin = admin
 
     async def members(self, groups: Collection[str]) -> dict[str, int]:
         """The number of members of each group; 0 if the group does not exist."""
-        async with admin_client(self._kafka) as admin:
+        async with admin_client(self._kafka, self._admin) as admin:
             counted: dict[str, int] = {}
             for group in groups:
                 async with asyncio.timeout(self._kafka.request_timeout_s):
@@ -151,7 +157,7 @@ class ConsumerGroups:
         Raises:
             KafkaUnavailableError: If the group's coordinator does not answer.
         """
-        async with admin_client(self._kafka) as admin, asyncio.timeout(self._kafka.request_timeout_s):
+        async with admin_client(self._kafka, self._admin) as admin, asyncio.timeout(self._kafka.request_timeout_s):
             coordinator = await admin.find_coordinator(group)
             response = await admin._send_request_to_node(coordinator, LeaveGroupRequest(group, member))  # noqa: SLF001 - aiokafka has the request, and no method for it
         if response.error_code == UnknownMemberIdError.errno:
@@ -166,7 +172,7 @@ class ConsumerGroups:
         Raises:
             GroupInUseError: If a worker runs in the group.
         """
-        async with admin_client(self._kafka) as admin, asyncio.timeout(self._kafka.request_timeout_s):
+        async with admin_client(self._kafka, self._admin) as admin, asyncio.timeout(self._kafka.request_timeout_s):
             with kafka_faults(f"deleting group {group}", self._kafka):
                 while (error := await _deletion_error(admin, group)) in _SETTING_UP:  # noqa: ASYNC110 - Kafka is polled
                     await asyncio.sleep(_POLL_S)

@@ -2,25 +2,26 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError, for_code
+from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, KafkaError, NotCoordinatorError, for_code
 from aiokafka.protocol.commit import OffsetFetchRequest
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
 from runtime.errors import TopicMissingError
-from runtime.kafka.client import UngroupedConsumer, client_options, connect, disconnect, kafka_faults, partition_counts
+from runtime.kafka.client import admin_over, client_options, connect, disconnect, kafka_faults, learn_leaders, partition_counts
 from runtime.kafka.topics import topic_configs
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 16_384
 """Only the first record is read; a larger record is still returned whole."""
+_FETCH_WAIT_MS: Final = 50
+"""Time for which the broker keeps a fetch without records, and with it the next requests on the connection."""
 _POLL_MS: Final = 500
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
@@ -35,40 +36,6 @@ class OffsetAndTimestamp(NamedTuple):
     """Milliseconds since the epoch, by the clock of the producer or the broker (``message.timestamp.type``)."""
 
 
-class StampReader:
-    """Reads the timestamps of single records; connects at its first use."""
-
-    def __init__(self, *, kafka: KafkaSettings) -> None:
-        self._kafka = kafka
-        self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
-
-    async def stop(self) -> None:
-        """Disconnects; may be called repeatedly."""
-        await self._consumer.stop()
-
-    async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """The first record at or after an offset of each partition, without partitions that have none. Does not wait for transactions.
-
-        Args:
-            offsets: The offsets. If an offset is already deleted, the log's first record is used.
-
-        Raises:
-            KafkaUnavailableError: If no broker answers, or a record was deleted meanwhile.
-        """
-        if not offsets:
-            return {}
-        with kafka_faults("reading when records were written", self._kafka):
-            async with self._consumer.reading() as consumer:
-                begins = await consumer.beginning_offsets([*offsets])
-                ends = await consumer.end_offsets([*offsets])
-                starts = {each: max(offset, begins[each]) for each, offset in offsets.items()}
-                try:
-                    return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
-                finally:
-                    # Without partitions, a consumer asks the broker for the metadata of every topic.
-                    consumer.pause(*consumer.assignment())
-
-
 async def _first_records(
     consumer: AIOKafkaConsumer, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, OffsetAndTimestamp]:
@@ -80,32 +47,42 @@ async def _first_records(
         consumer.seek(partition, start)
     while unread:
         for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
-            found[partition] = OffsetAndTimestamp(records[0].offset, records[0].timestamp)
+            # At once: a further fetch at the log's end would wait there, and the broker answers a connection's requests one after another.
             consumer.pause(partition)
+            found[partition] = OffsetAndTimestamp(records[0].offset, records[0].timestamp)
         # The rest of a log may consist of transaction markers, which no fetch returns.
         unread -= {each for each in unread if each in found or await consumer.position(each) >= ends[each]}
     return found
 
 
 class KafkaOffsets:
-    """Reads offsets over one connection. Use it as an async context manager.
+    """Reads offsets with one Kafka client. Use it as an async context manager. Concurrent calls are permitted.
 
     Names of topics include the prefix.
     """
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka
-        self._admin: AIOKafkaAdminClient | None = None
         self._consumer: AIOKafkaConsumer | None = None
-        self._stamps = StampReader(kafka=kafka)
+        self._admin: AIOKafkaAdminClient | None = None
+        self._coordinators: dict[str, int] = {}
+        """The broker that coordinates each group, by the last answer."""
+        self._reading = asyncio.Lock()
+        """Held while records are read."""
 
     async def start(self) -> None:
         """Connects."""
         with kafka_faults("connecting to read offsets", self._kafka):
-            self._admin = AIOKafkaAdminClient(**client_options(self._kafka))
-            self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False, isolation_level=_ISOLATION)
+            self._consumer = AIOKafkaConsumer(
+                **client_options(self._kafka),
+                enable_auto_commit=False,
+                auto_offset_reset="none",
+                isolation_level=_ISOLATION,
+                fetch_max_wait_ms=_FETCH_WAIT_MS,
+                max_partition_fetch_bytes=_FETCH_BYTES,
+            )
+            self._admin = admin_over(self._consumer, self._kafka)
             try:
-                await connect(self._admin)
                 await connect(self._consumer)
             except BaseException:
                 await self.stop()
@@ -113,15 +90,14 @@ class KafkaOffsets:
 
     async def stop(self) -> None:
         """Disconnects; may be called repeatedly."""
-        admin, self._admin = self._admin, None
-        consumer, self._consumer = self._consumer, None
-        # A caller that is cancelled meanwhile closes the rest, too.
-        async with AsyncExitStack() as closing:
-            if admin is not None:
-                closing.push_async_callback(disconnect, admin)
-            if consumer is not None:
-                closing.push_async_callback(disconnect, consumer)
-            closing.push_async_callback(self._stamps.stop)
+        consumer, self._consumer, self._admin = self._consumer, None, None
+        if consumer is not None:
+            await disconnect(consumer)
+
+    @property
+    def admin(self) -> AIOKafkaAdminClient:
+        """An admin client over the same connections, for the time until :meth:`stop`."""
+        return self._connected()[0]
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -156,6 +132,7 @@ class KafkaOffsets:
         """
         _, consumer = self._connected()
         with kafka_faults(f"reading the bounds of {partition.topic}/{partition.partition}", self._kafka):
+            await learn_leaders(consumer, [partition.topic])
             begins = await consumer.beginning_offsets([partition])
             ends = await consumer.end_offsets([partition])
         return int(begins[partition]), int(ends[partition])
@@ -179,8 +156,28 @@ class KafkaOffsets:
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
     async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """See :meth:`runtime.kafka.offsets.StampReader.read`."""
-        return await self._stamps.read(offsets)
+        """The first record at or after an offset of each partition, without partitions that have none. Does not wait for transactions.
+
+        Args:
+            offsets: The offsets. If an offset is already deleted, the log's first record is used.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or a record was deleted meanwhile.
+        """
+        if not offsets:
+            return {}
+        _, consumer = self._connected()
+        with kafka_faults("reading when records were written", self._kafka):
+            async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
+                await learn_leaders(consumer, {each.topic for each in offsets})
+                begins = await consumer.beginning_offsets([*offsets])
+                ends = await consumer.end_offsets([*offsets])
+                starts = {each: max(offset, begins[each]) for each, offset in offsets.items()}
+                try:
+                    return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
+                finally:
+                    # Without partitions, a consumer asks the broker for the metadata of every topic.
+                    consumer.pause(*consumer.assignment())
 
     async def kept_ms(self, topic: str) -> int | None:
         """Retention of a topic's records, or of a compacted topic's tombstones, in milliseconds; None: unlimited.
@@ -209,7 +206,7 @@ class KafkaOffsets:
         admin, _ = self._connected()
         with kafka_faults(f"reading the offsets of group {group}", self._kafka):
             async with asyncio.timeout(self._kafka.request_timeout_s):
-                committed = await _group_offsets(admin, group)
+                committed = await _group_offsets(admin, group, self._coordinators)
         return {partition: entry for partition, entry in committed.items() if partition.topic in topics and entry.offset >= 0}
 
     async def lag(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
@@ -223,11 +220,12 @@ class KafkaOffsets:
         return {partition: max(0, end - committed.get(partition, 0)) for partition, end in ends.items()}
 
     async def _partitions(self, topics: Collection[str]) -> list[TopicPartition]:
-        admin, _ = self._connected()
+        admin, consumer = self._connected()
         counts = await partition_counts(admin, topics)
         missing = [topic for topic in topics if topic not in counts]
         if missing:
             raise TopicMissingError(f"missing at {self._kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
+        await learn_leaders(consumer, topics)
         return [TopicPartition(topic, number) for topic in topics for number in range(counts[topic])]
 
     def _connected(self) -> tuple[AIOKafkaAdminClient, AIOKafkaConsumer]:
@@ -236,18 +234,31 @@ class KafkaOffsets:
         return self._admin, self._consumer
 
 
-async def _group_offsets(admin: AIOKafkaAdminClient, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
-    """A group's offsets; waits while the broker still starts the group coordinator, as for its first group and after its restart."""
+async def _group_offsets(
+    admin: AIOKafkaAdminClient, group: str, coordinators: dict[str, int]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    """A group's offsets; waits while the broker still starts the group coordinator, as for its first group and after its restart.
+
+    Args:
+        admin: A connected client.
+        group: The group.
+        coordinators: The broker that coordinates each group, as far as known. A broker that fails is removed, and another one is asked for.
+    """
     while True:
+        known = coordinators.pop(group, None)
         try:
-            coordinator = await admin.find_coordinator(group)
+            coordinator = await admin.find_coordinator(group) if known is None else known
             # aiokafka's own method ignores the error of the response: a group whose offsets are being loaded would have none.
             response = await admin._send_request(OffsetFetchRequest(group, None), coordinator)  # noqa: SLF001
             if response.error_code:
                 raise for_code(response.error_code)(f"the offsets of group {group}")
         except (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError):
             await asyncio.sleep(_BACKOFF_S)
+        except KafkaError:
+            if known is None:
+                raise
         else:
+            coordinators[group] = coordinator
             return _offsets_of(response)
 
 

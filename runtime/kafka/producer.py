@@ -216,6 +216,11 @@ class Producer:
             max_request_size=_ANY_BYTES,
         )
 
+    @property
+    def clock_limits_s(self) -> tuple[float, float]:
+        """How many seconds this machine's clock may be fast, and how many slow, compared with the broker's."""
+        return self._max_ahead_s, self._max_behind_s
+
     async def start(self) -> None:
         """Connects."""
         await self._connection.producer()
@@ -322,7 +327,9 @@ class Producer:
             ahead_s = pending.sent_at.timestamp() - metadata.timestamp / 1000
             if not -self._max_behind_s <= ahead_s <= self._max_ahead_s:
                 difference = f"{abs(ahead_s):.0f} s {'ahead of' if ahead_s > 0 else 'behind'}"
-                return ClockError(f"this machine's clock is {difference} the broker's: the stages refuse its records until it is corrected")
+                return ClockError(
+                    f"this machine's clock is {difference} the broker's: correct the wrong one; until then, the stages refuse its records"
+                )
         return LogPosition(metadata.topic, metadata.partition, metadata.offset)
 
     def _refuse_too_large(self, record: OutgoingRecord) -> None:

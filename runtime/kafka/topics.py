@@ -93,18 +93,19 @@ def _require_not_grown(there: Mapping[str, int], kafka: KafkaSettings) -> None:
             )
 
 
-async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
+async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings, admin: AIOKafkaAdminClient | None = None) -> None:
     """Creates one topic with ``kafka.partitions`` partitions, if it is missing, and waits until all brokers list it.
 
     Args:
         name: The topic's name on the broker.
         config: Its settings that differ from the broker's defaults.
         kafka: Kafka's settings.
+        admin: A connected client. Default: a new one.
 
     Raises:
         KafkaUnavailableError: If the broker does not answer or refuses.
     """
-    async with admin_client(kafka) as client:
+    async with admin_client(kafka, admin) as client:
         if name not in await partition_counts(client, [name]):
             new = NewTopic(
                 name=name, num_partitions=kafka.partitions, replication_factor=kafka.replication_factor, topic_configs=dict(config)
@@ -112,8 +113,12 @@ async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSett
             await _create(client, [new], kafka)
 
 
-async def check_topics(settings: Settings) -> int:
+async def check_topics(settings: Settings, *, admin: AIOKafkaAdminClient | None = None) -> int:
     """Checks that every topic exists, and that all have the same number of partitions, which the stages' tables require.
+
+    Args:
+        settings: The settings, with Kafka's.
+        admin: A connected client. Default: a new one.
 
     Returns:
         The number of partitions.
@@ -122,7 +127,7 @@ async def check_topics(settings: Settings) -> int:
         TopicMissingError: If a topic is missing or if its number of partitions differs from the others; names it.
     """
     kafka = settings.kafka
-    async with admin_client(kafka) as client:
+    async with admin_client(kafka, admin) as client:
         return _common_partition_count(await partition_counts(client, [kafka.topic(spec) for spec in ALL]), kafka)
 
 
@@ -251,8 +256,18 @@ def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str], *, is_m
     return weaker
 
 
-async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> None:
+async def check_topic_configs(
+    settings: Settings,
+    changelogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    *,
+    admin: AIOKafkaAdminClient | None = None,
+) -> None:
     """Checks that every topic has the required retention and replication, or more.
+
+    Args:
+        settings: The settings, with Kafka's.
+        changelogs: The required configuration of changelogs, by their names on the broker.
+        admin: A connected client. Default: a new one.
 
     Raises:
         TopicConfigError: If a topic keeps less; names topics, settings, and the commands that repair them.
@@ -260,9 +275,9 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
     kafka = settings.kafka
     wanted = {kafka.topic(spec): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
     marked = {kafka.topic(spec) for spec in ALL if spec.mark}
-    async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
-        configs = await topic_configs(admin, [*wanted], kafka)
-        topics = await described_topics(admin, [*wanted, *_BROKERS_OWN])
+    async with admin_client(kafka, admin) as client, asyncio.timeout(kafka.request_timeout_s):
+        configs = await topic_configs(client, [*wanted], kafka)
+        topics = await described_topics(client, [*wanted, *_BROKERS_OWN])
     problems: list[str] = []
     for name, found in configs.items():
         problems.extend(

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from aiokafka.errors import InvalidTimestampError, KafkaError, MessageSizeTooLar
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
+from runtime.clocks import ForwardClock
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka.client import CLOCK_AHEAD, connect, producer_options
 from runtime.kafka.producer import OutgoingRecord, close_producer, retrieve_exception
@@ -25,6 +25,10 @@ _RETRY_BACKOFF_MS: Final = 30
 
 _BATCH_BYTES: Final = 1_000_000
 """Limit for a batch; a larger record is a batch alone."""
+
+
+_CLOCK: Final = ForwardClock()
+"""Kafka deletes records by their times: a machine's clock that steps back by days must not make new records old."""
 
 
 class TransactionalProducer:
@@ -158,7 +162,7 @@ async def _send_batches(
     client: AIOKafkaProducer, partition: TopicPartition, records: Sequence[tuple[int, OutgoingRecord]]
 ) -> list[tuple["asyncio.Future[Any]", list[int]]]:
     """Sends records in few batches; returns each batch's acknowledgement with the indexes of its records."""
-    timestamp = int(time.time() * 1000)
+    timestamp = int(_CLOCK.now().timestamp() * 1000)
     sent: list[tuple[asyncio.Future[Any], list[int]]] = []
     batch, indexes = client.create_batch(), list[int]()
     for index, record in records:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Self
 
+from aiokafka.admin import AIOKafkaAdminClient
+
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka.groups import ConsumerGroups
 from runtime.logs import logger
@@ -55,14 +57,15 @@ class MemberNote:
             else:
                 self._noted = member
 
-    async def remove_predecessor(self, group: str, kafka: KafkaSettings) -> None:
+    async def remove_predecessor(self, group: str, kafka: KafkaSettings, *, admin: AIOKafkaAdminClient | None = None) -> None:
         """Removes the noted member from the group, if the group still has it. A static member stays: its successor has its name.
 
         Args:
             group: The consumer group of the folder.
             kafka: The broker's settings.
+            admin: A connected client. Default: a new one.
         """
-        await _remove(_read(self._file), group, kafka, who="predecessor")
+        await _remove(_read(self._file), group, kafka, who="predecessor", admin=admin)
 
 
 class KilledPeers:
@@ -105,11 +108,11 @@ def _members_left(folders: list[Path]) -> dict[Path, str]:
     return {folder: member for folder in folders if (member := _left_by_killed(folder / _FILE))}
 
 
-async def _remove(member: str, group: str, kafka: KafkaSettings, *, who: str) -> None:
+async def _remove(member: str, group: str, kafka: KafkaSettings, *, who: str, admin: AIOKafkaAdminClient | None = None) -> None:
     if not member or kafka.group_instance_id is not None:
         return
     try:
-        is_removed = await ConsumerGroups(kafka=kafka).remove(group, member)
+        is_removed = await ConsumerGroups(kafka=kafka, admin=admin).remove(group, member)
     except KafkaUnavailableError as error:
         _log.warning("killed_worker_not_removed", who=who, group=group, member=member, error=str(error))
         return

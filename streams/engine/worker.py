@@ -12,7 +12,8 @@ from faust.types import TP
 from memory.topics import DEAD_LETTERS
 from models.credentials import credential_watch
 from runtime.background import BackgroundWorkError, BackgroundWorks, set_within
-from runtime.errors import TopicMissingError
+from runtime.clock_check import require_agreeing_clocks, watch_clocks
+from runtime.errors import ClockError, TopicMissingError
 from runtime.interruption import GRACE_S, stop_by
 from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
 from runtime.kafka.groups import stage_group
@@ -84,6 +85,8 @@ class Worker:
         self._new_driver = new_driver
         self._also_ready = also_ready
         self._measured: set[int] = set()
+        self._wrong_clock: ClockError | None = None
+        self._clock_limits_s = (settings.signing.max_age_s, settings.signing.max_age_s)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until ``stop`` is set; then finishes running work within the drain timeout, commits, and leaves the group.
@@ -96,11 +99,21 @@ class Worker:
         Raises:
             runtime.errors.TopicMissingError: A topic does not exist, or has another number of partitions than configured.
             runtime.errors.TopicConfigError: A topic's retention or cleanup policy is insufficient.
+            runtime.errors.ClockError: The clocks of this machine and of Kafka differ, now or later.
             FencedError: The process was stopped for longer than its session and must be restarted.
             StreamError: Faust or the driver failed.
         """
+        # The start, the tasks and the background work share one client.
+        async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
+            await require_agreeing_clocks(offsets.admin, self._settings, self._clock_limits_s)
+            await self._prepare_topics(offsets)
+            with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder, MemberNote(folder).held() as note:
+                self._metrics.watch_disk(folder)
+                await self._run_in(folder, note, offsets, stop)
+
+    async def _prepare_topics(self, offsets: KafkaOffsets) -> None:
         kafka = self._settings.kafka
-        partitions = await check_topics(self._settings)
+        partitions = await check_topics(self._settings, admin=offsets.admin)
         if partitions != kafka.partitions:
             raise TopicMissingError(
                 f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
@@ -108,18 +121,14 @@ class Worker:
             )
         changelogs = {changelog_topic(self._group): changelog_config(kafka)} if self._has_table else {}
         for name, config in changelogs.items():
-            await create_topic(name, config=config, kafka=kafka)
-        await check_topic_configs(self._settings, changelogs)
-        with own_folder(tables_folder(self._settings.data, self._stage), self._group) as folder, MemberNote(folder).held() as note:
-            self._metrics.watch_disk(folder)
-            await self._run_in(folder, note, stop)
+            await create_topic(name, config=config, kafka=kafka, admin=offsets.admin)
+        await check_topic_configs(self._settings, changelogs, admin=offsets.admin)
 
-    async def _run_in(self, folder: Path, note: MemberNote, stop: asyncio.Event) -> None:
+    async def _run_in(self, folder: Path, note: MemberNote, offsets: KafkaOffsets, stop: asyncio.Event) -> None:
         settings = self._settings
-        await note.remove_predecessor(self._group, settings.kafka)
+        await note.remove_predecessor(self._group, settings.kafka, admin=offsets.admin)
         app = build_app(group=self._group, settings=settings, data=folder)
         lease = WriteLease(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
-        offsets = KafkaOffsets(kafka=settings.kafka)
         journal = self._open_journal(folder, lease)
         background = BackgroundWorks(self._metrics)
         new_writer = partial(self._new_writer, folder=folder, offsets=offsets)
@@ -138,6 +147,7 @@ class Worker:
         group_state.on_joined(lambda: note.write(cast(Consumer, app.consumer).member_id))
         background.add("heartbeat", lease.run_heartbeat)
         background.add("backlog-watch", backlogs.run)
+        background.add("clock-watch", lambda: watch_clocks(lambda: offsets.admin, settings, self._clock_limits_s, self._on_wrong_clock))
         background.add("killed-peers", KilledPeers(folder, self._group, settings.kafka).run)
         probe = ProbeServer(
             host=settings.metrics_host,
@@ -146,7 +156,7 @@ class Worker:
             metrics=self._metrics,
             status=backlogs.report,
         )
-        async with offsets, probe, background_services(app, background.all):
+        async with probe, background_services(app, background.all):
             try:
                 app.finalize()
                 await app.start()
@@ -160,6 +170,10 @@ class Worker:
                 await driver.stop()
                 await _within(settings.delivery.drain_timeout_s, app.stop())
                 journal.close()
+
+    def _on_wrong_clock(self, error: ClockError) -> None:
+        """Ends the worker: Kafka refuses records from its future, deletes others early, and other stages check seals."""
+        self._wrong_clock = error
 
     def _open_journal(self, folder: Path, lease: WriteLease) -> CrashJournal:
         return CrashJournal.open(
@@ -216,6 +230,8 @@ class Worker:
 
     async def _watch(self, app: faust.App, driver: Driver, lease: WriteLease, stop: asyncio.Event) -> None:
         while not await set_within(stop, _CHECK_INTERVAL_S):
+            if self._wrong_clock is not None:
+                raise self._wrong_clock
             if lease.is_stale:
                 # A process that runs again after a pause may receive the signal to stop a moment later.
                 if await set_within(stop, _CHECK_INTERVAL_S):

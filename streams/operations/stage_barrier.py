@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import Final
 
 from memory.positions import LogPosition
@@ -25,10 +26,14 @@ class StageBarrier:
         settings: The settings in force.
         patience_s: How long one stage may take, in seconds.
         notice: Called with a line of progress while a stage has records left.
+        offsets: A started reader of offsets, for operations that wait several times. Default: each wait starts one.
     """
 
-    def __init__(self, *, settings: Settings, patience_s: float, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self, *, settings: Settings, patience_s: float, notice: Callable[[str], None], offsets: KafkaOffsets | None = None
+    ) -> None:
         self._settings = settings
+        self._offsets = offsets
         self._patience_s = patience_s
         self._notice = notice
 
@@ -51,7 +56,7 @@ class StageBarrier:
     ) -> None:
         group = stage.group(self._settings.kafka.topic_prefix, suffix)
         deadline, last_notice = time.monotonic() + self._patience_s, time.monotonic()
-        async with KafkaOffsets(kafka=self._settings.kafka) as known:
+        async with KafkaOffsets(kafka=self._settings.kafka) if self._offsets is None else nullcontext(self._offsets) as known:
             if may_be_missing and not await known.committed_offsets(group, {each.topic for each in offsets}):
                 return
             while left := await self._left(known, group, offsets):
@@ -60,7 +65,7 @@ class StageBarrier:
                         f"{stage.name} still has {counted(left, 'record')} to handle after {self._patience_s:g} s: start its workers, or "
                         "see why they wait (`varve status`); then run the command again to continue"
                     )
-                if may_stop and not (await ConsumerGroups(kafka=self._settings.kafka).members([group]))[group]:
+                if may_stop and not (await ConsumerGroups(kafka=self._settings.kafka, admin=known.admin).members([group]))[group]:
                     return
                 if time.monotonic() - last_notice > _NOTICE_INTERVAL_S:
                     last_notice = time.monotonic()

@@ -15,6 +15,7 @@ from asgi_lifespan import LifespanManager
 
 from api.app import create_app
 from api.composition import OpenDependencies, open_dependencies
+from api.kafka_probes import KafkaProbes
 from api.serve import readiness_of
 from memory.ids import entity_id
 from memory.keys import entity_key
@@ -107,8 +108,11 @@ async def serving(
 
 async def readiness_checks(settings: Settings) -> dict[str, Check]:
     """The readiness of the dependencies of these settings, checked once."""
-    async with open_dependencies(settings) as dependencies:
-        readiness = readiness_of(dependencies)
+    async with (
+        open_dependencies(settings) as dependencies,
+        KafkaProbes(settings=settings, clock_limits_s=dependencies.producer.clock_limits_s) as kafka,
+    ):
+        readiness = readiness_of(dependencies, kafka)
         await readiness.ask_all()
         return readiness.checks
 

@@ -24,7 +24,10 @@ def test_the_public_port_shows_neither_metrics_nor_readiness(service: ServicePro
     assert httpx.get(f"{service.url}/healthz").json() == {"status": "ok"}
     assert "varve_http_requests_total" in service.metrics()
     ready = httpx.get(f"{service.page}/readyz", timeout=DEADLINE_S)
-    assert (ready.status_code, set(ready.json()["checks"])) == (503, {"control", "kafka", "store", "redis", "embedder", "background_work"})
+    assert (ready.status_code, set(ready.json()["checks"])) == (
+        503,
+        {"control", "kafka", "clock", "store", "redis", "embedder", "background_work"},
+    )
 
 
 def test_invented_methods_and_paths_make_no_labels(service: ServiceProcess) -> None:

@@ -160,6 +160,8 @@ async def test_a_session_shows_its_tail_and_open_window(service: RunningService,
 async def test_health_and_the_api_are_open(service: RunningService) -> None:
     assert (await service.http.get("/healthz")).json() == {"status": "ok"}
     checks = await readiness_checks(service.settings)
-    assert {name: check.ok for name, check in checks.items()} == dict.fromkeys(("control", "kafka", "store", "redis", "embedder"), True)
+    assert {name: check.ok for name, check in checks.items()} == dict.fromkeys(
+        ("control", "kafka", "clock", "store", "redis", "embedder"), True
+    )
     message = (await service.http.get("/openapi.json")).json()["components"]["schemas"]["MessageBody"]
     assert "tenant" not in message["properties"]

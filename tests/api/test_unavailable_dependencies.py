@@ -63,6 +63,7 @@ async def test_recall_works_without_kafka_and_redis(service: RunningService, clo
     assert {name: check.ok for name, check in checks.items()} == {
         "control": False,
         "kafka": False,
+        "clock": True,
         "store": True,
         "redis": False,
         "embedder": True,

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from runtime.clocks import ManualClock, SteadyClock, SystemClock, boot_time
+from runtime.clocks import ForwardClock, ManualClock, SteadyClock, SystemClock, boot_time
 
 
 def test_the_system_clock_returns_utc() -> None:
@@ -26,6 +26,18 @@ def test_a_steady_clock_begins_with_the_machines() -> None:
     clock = SteadyClock()
     assert before <= clock.now() <= datetime.now(UTC) + timedelta(seconds=1)
     assert 0 <= boot_time() - boot_time() + 1 <= 1
+
+
+def test_a_forward_clock_passes_over_steps_back() -> None:
+    wall, booted = ManualClock(datetime(2024, 5, 1, tzinfo=UTC)), 100.0
+    clock = ForwardClock(wall=wall, boot=lambda: booted)
+    booted += 2
+    wall.set(datetime(2024, 4, 30, 20, tzinfo=UTC))
+    assert clock.now() == datetime(2024, 5, 1, 0, 0, 2, tzinfo=UTC)
+    booted += 1
+    assert clock.now() == datetime(2024, 5, 1, 0, 0, 3, tzinfo=UTC), "time passes after the step"
+    wall.set(datetime(2024, 5, 1, 1, tzinfo=UTC))
+    assert clock.now() == wall.now(), "a correction forward is taken over"
 
 
 def test_a_manual_clock_changes_only_when_moved() -> None:

@@ -2,14 +2,14 @@
 
 import asyncio
 import gc
-import time
 from collections.abc import AsyncIterator
-from types import SimpleNamespace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from memory.errors import RecordTooLargeError
+from runtime.clocks import ManualClock
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, client_options
 from runtime.kafka.topics import create_topic
@@ -162,9 +162,9 @@ async def test_a_record_too_large_is_refused_unsent(producer: TransactionalProdu
 async def test_a_clock_that_is_ahead_is_named(
     producer: TransactionalProducer, settings: KafkaSettings, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_two_hours = time.time() + 7200
-    monkeypatch.setattr("runtime.kafka.transactional.time", SimpleNamespace(time=lambda: in_two_hours))
-    with pytest.raises(KafkaUnavailableError, match="was not confirmed: this machine's clock is ahead of the broker's"):
+    in_two_hours = datetime.now(UTC) + timedelta(hours=2)
+    monkeypatch.setattr("runtime.kafka.transactional._CLOCK", ManualClock(in_two_hours))
+    with pytest.raises(KafkaUnavailableError, match="was not confirmed: the broker refuses the time of the records"):
         await producer.commit([OutgoingRecord(topic, b"k", b"v")], offsets={}, group="g")
 
 

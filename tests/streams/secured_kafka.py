@@ -20,7 +20,7 @@ TLS: Final = Path(__file__).parents[1] / "tls"
 BROKER: Final = "broker"
 USERS: Final = (BROKER, "varve-admin", "varve-flow", "varve-service", "varve-operating", "app", "stranger")
 
-_RESOURCES: Final = {"topic": 2, "group": 3, "transactional-id": 5}
+_RESOURCES: Final = {"topic": 2, "group": 3, "cluster": 4, "transactional-id": 5}
 _PATTERNS: Final = {"literal": 3, "prefixed": 4}
 _OPERATIONS: Final = {"All": 2, "Read": 3, "Write": 4, "Create": 5, "Delete": 6, "Alter": 7, "Describe": 8, "DescribeConfigs": 10}
 _PERMISSIONS: Final = {"deny": 2, "allow": 3}
@@ -97,7 +97,8 @@ class Acl:
 def acls() -> Iterator[Acl]:
     """The permissions that the page's commands give."""
     for line in recipe("sh acls"):
-        command, *arguments = shlex.split(line)
+        # The cluster is the only resource without a name.
+        command, *arguments = shlex.split(line.replace("--cluster", "--cluster kafka-cluster"))
         assert (command, arguments.pop(0)) == ("$ACLS", "--add")
         options: dict[str, list[str]] = {}
         for option, value in zip(arguments[::2], arguments[1::2], strict=True):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from redis.asyncio import Redis
 
 from memory.topics import ALL
-from runtime.kafka import KafkaOffsets, read_topic
+from runtime.kafka import TopicReader
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope, all_steps
@@ -34,10 +34,10 @@ async def standing_records(settings: Settings, *, generations: Iterable[str] = (
     topics = [(settings.topic(each.name), each.cleanup == "compact", False) for each in ALL if each.retention_ms < 0]
     topics += [(each.changelog(prefix), True, True) for each in STAGES.values() if each.has_table and each.name not in without]
     topics += [(changelog_topic(STAGES["extraction"].group(prefix, each)), True, True) for each in generations]
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+    async with TopicReader(kafka=settings.kafka) as reader:
         for topic, is_compacted, has_rows in topics:
             rows: dict[tuple[int, bytes | int], list[bytes]] = {}
-            async for record in read_topic(topic, settings.kafka, offsets=offsets):
+            async for record in reader.records(topic):
                 key, value = record.key or b"", record.value
                 row = record.partition, key if is_compacted else record.offset
                 rows.pop(row, None)

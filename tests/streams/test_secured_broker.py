@@ -21,6 +21,8 @@ from memory.records import Message, SessionCommand, Window
 from memory.topics import ALL
 from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
+from runtime.kafka.client import admin_client
+from runtime.kafka.clock import kafka_time
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import Metrics
 from runtime.settings import ControlSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
@@ -111,6 +113,13 @@ async def test_other_principals_cannot_read(secured: SecuredKafka, user: str) ->
     # A user without the right to describe a topic does not learn that it exists.
     with pytest.raises((KafkaUnavailableError, TopicMissingError), match=r"uthoriz|missing"):
         assert [each async for each in read_topic("varve.memories", kafka)]
+
+
+@pytest.mark.parametrize(("user", "is_known"), [("varve-flow", True), ("varve-service", True), ("varve-operating", True), ("app", False)])
+async def test_kafkas_clock_needs_a_right(secured: SecuredKafka, user: str, is_known: bool) -> None:
+    kafka = secured.as_user(user)
+    async with admin_client(kafka) as admin:
+        assert (await kafka_time(admin, kafka) is not None) == is_known
 
 
 async def test_the_operators_service_works_with_exactly_its_acls(secured: SecuredKafka) -> None:

@@ -32,6 +32,22 @@ def test_servers_start_first_then_topics_then_the_rest(tmp_path: Path) -> None:
     assert [member.name for member in stack.levels()[1]] == ["topics"]
 
 
+SESSION = "VARVE_KAFKA__SESSION_TIMEOUT_S"
+
+
+def _sessions(stack: EmbeddedStack) -> set[str | None]:
+    workers = [member for level in stack.levels() for member in level if isinstance(member, Program) and member.name in WORKERS[:-1]]
+    return {member.prepare().environment.get(SESSION) for member in workers}
+
+
+def test_own_workers_have_long_sessions_unless_set(tmp_path: Path, elsewhere: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those of the stack's own Kafka: nobody waits for their sessions."""
+    assert _sessions(EmbeddedStack(settings=elsewhere)) == {None}
+    assert _sessions(EmbeddedStack(settings=elsewhere, throwaway=True)) == {"30.0"}
+    monkeypatch.setenv(SESSION, "9")
+    assert _sessions(EmbeddedStack(settings=Settings(data=tmp_path), throwaway=True)) == {None}
+
+
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
     for name, value in ELSEWHERE.items():

@@ -24,6 +24,9 @@ from varve.supervisor.supervisor import Level, OneShot, Program
 
 SERVICE: Final = "service"
 PROBE_TIMEOUT_S: Final = 5.0
+_WORKER_SESSION_S: Final = 30.0
+"""Kafka session of a worker. On a busy machine, the broker and eight Python processes may get no CPU for longer than the default, which is
+for workers on several machines. A killed worker is not waited for: its successor, in the same folder, removes it from the group."""
 STAGE_START_DEADLINE_S: Final = 120.0
 """A stage reads its whole changelog before it is ready."""
 
@@ -158,7 +161,9 @@ class EmbeddedStack:
         return variables
 
     def _stage(self, name: str) -> ProcessSpec:
-        return self._varve(name, ("worker", name))
+        kafka = self.settings.kafka
+        is_set = "session_timeout_s" in kafka.model_fields_set or self._kafka is None
+        return self._varve(name, ("worker", name), {} if is_set else {"VARVE_KAFKA__SESSION_TIMEOUT_S": str(_WORKER_SESSION_S)})
 
     def _service(self) -> ProcessSpec:
         require_free(self.settings.service.port, owner="the query service", option="--service-port")

@@ -55,7 +55,8 @@ def build_app(*, group: str, settings: Settings, data: Path) -> App:
         stream_buffer_maxsize=4096,
         stream_wait_empty=False,
         stream_recovery_delay=0.0,
-        topic_allow_declare=True,
+        # The worker has checked its topics. To declare one, Faust would connect a producer.
+        topic_allow_declare=False,
         topic_disable_leader=True,
         topic_partitions=kafka.partitions,
         topic_replication_factor=kafka.replication_factor,

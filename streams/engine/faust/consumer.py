@@ -7,6 +7,7 @@ from weakref import WeakSet
 
 import faust
 import faust.streams as faust_streams
+from faust.app.base import BootStrategy
 from faust.transport.drivers import aiokafka
 from faust.types import TP
 from mode.utils.queues import ThrowableQueue
@@ -153,6 +154,12 @@ class FetchedQueue(ThrowableQueue[Any]):
         return item
 
 
+class _WithoutProducer(BootStrategy):
+    """Connects no producer: the engine's transactions write everything."""
+
+    enable_kafka_producer = False
+
+
 class App(faust.App):
     """A Faust app that uses :class:`Consumer`.
 
@@ -166,6 +173,7 @@ class App(faust.App):
     """
 
     mundane_level = "debug"
+    BootStrategy = _WithoutProducer
 
     def __init__(self, *args: Any, max_fetched_bytes: int, **options: Any) -> None:
         # Faust's Python stream acknowledges records itself when it skips them in a rebalance, despite noack() (ADR 4, G).

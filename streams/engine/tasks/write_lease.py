@@ -29,12 +29,16 @@ class WriteLease:
         self._clock = clock
         self._last_heartbeat = clock()
         self._last_answer: float | None = None
+        self._has_joined = False
         self.is_stale = False
         """Whether it slept through its session: it must leave, and never write again."""
 
     def on_assigned(self) -> None:
         """Records an assignment by the group."""
         self._last_answer = self._clock()
+        if not self._has_joined:
+            # On a busy machine, the start itself may stop the event loop for long. But there was no session to lose.
+            self._has_joined, self._last_heartbeat = True, self._last_answer
 
     def on_revoked(self) -> None:
         """Records a revocation: the worker may write nothing, and sends no heartbeats during the rebalance."""
@@ -64,7 +68,7 @@ class WriteLease:
         return self._last_answer is not None and self._clock() - self._last_answer <= self._session_timeout_s
 
     def has_slept(self) -> bool:
-        """Whether the process, or its event loop, was stopped for longer than its session."""
+        """Whether the process, or its event loop, was stopped for longer than its session, since it first joined the group."""
         if self._clock() - self._last_heartbeat > self._session_timeout_s:
-            self.is_stale = True
+            self.is_stale = self.is_stale or self._has_joined
         return self.is_stale

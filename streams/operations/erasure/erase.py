@@ -28,7 +28,7 @@ from control.unfinished_erasures import ErasureRequest, UnfinishedErasures
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox
 from runtime.errors import RedisUnavailableError
-from runtime.kafka import Producer, check_topics
+from runtime.kafka import KafkaOffsets, Producer, check_topics
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore
@@ -140,15 +140,15 @@ async def _carried_out(
     await _require_one_set_of_topics(settings)
     begun = (await read_control(settings)).erasures
     receipts: list[Erasure] = []
-    barrier = StageBarrier(settings=settings, patience_s=patience_s, notice=notice)
-    async with Producer(kafka=settings.kafka) as producer:
+    async with Producer(kafka=settings.kafka) as producer, KafkaOffsets(kafka=settings.kafka) as offsets:
+        barrier = StageBarrier(settings=settings, patience_s=patience_s, notice=notice, offsets=offsets)
         letters = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
         for start in range(0, len(users), _TOGETHER):
             together = [
                 ErasedUser(tenant, each, begun_at=begun[subject_of(tenant, each)].requested_at, partitions=partitions)
                 for each in users[start : start + _TOGETHER]
             ]
-            log = UsersLog(settings, tenant, together, partitions=partitions, producer=producer)
+            log = UsersLog(settings, tenant, together, partitions=partitions, producer=producer, offsets=offsets)
             run = ErasureRun(settings, tenant, together, log=log, barrier=barrier, letters=letters, by=by, notice=notice)
             receipts += await run.run(store, redis)
     return receipts

@@ -26,12 +26,23 @@ class UsersLog:
 
     Args:
         producer: Sends commands and tombstones. The caller stops it.
+        offsets: Reads the ends of topics. The caller stops it.
     """
 
-    def __init__(self, settings: Settings, tenant: str, users: Sequence[ErasedUser], *, partitions: int, producer: Producer) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        tenant: str,
+        users: Sequence[ErasedUser],
+        *,
+        partitions: int,
+        producer: Producer,
+        offsets: KafkaOffsets,
+    ) -> None:
         self._settings = settings
         self._tenant = tenant
         self._producer = producer
+        self._offsets = offsets
         self._keyring = Keyring.of(settings.signing)
         self._by_key = {each.key: each for each in users}
         self._homes = {each.home for each in users}
@@ -39,8 +50,7 @@ class UsersLog:
 
     async def ends(self, spec: TopicSpec) -> dict[TopicPartition, int]:
         """The end of each partition of a topic."""
-        async with KafkaOffsets(kafka=self._settings.kafka) as offsets:
-            return await offsets.end_offsets([self._settings.topic(spec.name)])
+        return await self._offsets.end_offsets([self._settings.topic(spec.name)])
 
     async def home_ends(self, spec: TopicSpec) -> dict[TopicPartition, int]:
         """The ends of those partitions of a topic that have the users' records."""

@@ -19,7 +19,7 @@ from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
 from memory.topics import ALL, USAGE, TopicSpec
 from runtime.errors import TopicMissingError
-from runtime.kafka import KafkaOffsets, read_topic
+from runtime.kafka import TopicReader
 from runtime.redis.client import GuardedRedis
 from runtime.settings import Settings
 from stores.port import MemoryStore, TenantScope, all_steps
@@ -36,8 +36,8 @@ STORE: Final = "vector store"
 UNDER_WAY: Final = "erasures under way"
 """The user's name in Redis, until the erasure is done."""
 
-_AT_ONCE: Final = 6
-"""The number of topics that are read concurrently."""
+_AT_ONCE: Final = 3
+"""The number of topics that are read concurrently, each with a separate client."""
 _NAMELESS: Final = frozenset({USAGE.name})
 """Topics without names of users."""
 
@@ -181,22 +181,21 @@ class FoundRecords:
 
 async def read_places(settings: Settings, naming: Naming, places: Iterable[Place]) -> FoundRecords:
     """Reads places to their ends, and finds the records that name users."""
-    turns, found = asyncio.Semaphore(_AT_ONCE), FoundRecords([], Counter())
+    left, found = iter(places), FoundRecords([], Counter())
 
-    async def read(place: Place) -> None:
-        async with turns:
-            standing = await _standing(place, naming, settings, offsets, found.on_disk)
-        found.standing.extend(standing)
+    async def read_on() -> None:
+        async with TopicReader(kafka=settings.kafka) as reader:
+            for place in left:
+                found.standing.extend(await _standing(place, naming, reader, found.on_disk))
 
-    async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        await asyncio.gather(*(read(each) for each in places))
+    await asyncio.gather(*(read_on() for _ in range(_AT_ONCE)))
     return found
 
 
-async def _standing(place: Place, naming: Naming, settings: Settings, offsets: KafkaOffsets, on_disk: Counter[str]) -> list[NamingRecord]:
+async def _standing(place: Place, naming: Naming, reader: TopicReader, on_disk: Counter[str]) -> list[NamingRecord]:
     standing: dict[tuple[int, bytes | int], list[NamingRecord]] = {}
     try:
-        async for record in read_topic(place.topic, settings.kafka, offsets=offsets):
+        async for record in reader.records(place.topic):
             key, value = record.key or b"", record.value
             row = record.partition, key if place.is_compacted else record.offset
             standing.pop(row, None)

@@ -23,7 +23,7 @@ from memory.topics import EXTRACTIONS, MESSAGES, WINDOWS
 from models.embedding.handover import VectorHandover
 from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.redaction.windows import redacted_window
-from runtime.clocks import SystemClock
+from runtime.clocks import SteadyClock
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -76,7 +76,8 @@ class ExtractionHandler:
         generation: str | None = None,
         only: frozenset[str] | None = None,
     ) -> None:
-        self._clock = SystemClock()
+        # A clock that steps years ahead would put new windows beyond retention before the worker stops.
+        self._clock = SteadyClock()
         self._extractions_topic = settings.topic(EXTRACTIONS.name)
         self._attempts = settings.extraction.attempts
         self._tenants = tenants

@@ -1,13 +1,13 @@
 """Output of the sessions stage: closed windows, states, session tails, and records that return to ``messages``."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from control.tenants import TenantDirectory
 from memory.headers import COMMAND, ERASURE, KIND, ORIGIN, PLACE, origin_of
 from memory.keys import distinct_key, partition_of
 from memory.records import ErasureCommand, SessionCommand
+from runtime.clocks import ForwardClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.redis.session_tail import TailWindow
@@ -25,6 +25,8 @@ from streams.stages.tenancy import erasure_epoch
 
 _REPORTED_AT_ONCE: Final = 500
 """Sessions that one record names: it has to fit."""
+_CLOCK: Final = ForwardClock()
+"""Other machines check the time of a seal, so it is the wall clock; but a step back must not make the seals of this worker invalid."""
 
 
 class SessionOutputs:
@@ -119,5 +121,4 @@ class SessionOutputs:
         return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition))
 
     def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
-        # Other machines check the seal's time, so it is the wall clock.
-        return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(_CLOCK.now()))

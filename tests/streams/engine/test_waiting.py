@@ -97,6 +97,18 @@ def test_zombie_never_writes_again() -> None:
     assert not membership.may_write(1)
 
 
+def test_a_slow_start_costs_no_session() -> None:
+    clock = FakeClock()
+    membership = WriteLease(generation=lambda: 1, session_timeout_s=6, clock=clock)
+    clock.now = 20.0
+    assert not membership.has_slept()
+    membership.on_assigned()
+    assert membership.may_write(1)
+    clock.now = 40.0
+    membership.on_assigned()
+    assert not membership.may_write(1), "a later assignment forgives no gap"
+
+
 async def test_heartbeat_finds_that_the_worker_has_woken_too_late() -> None:
     clock = FakeClock()
     membership = member(clock)

@@ -1,23 +1,27 @@
 """The checks of its topics that a worker makes before it joins its group."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from aiokafka.admin import NewTopic
 
 from memory.topics import EXTRACTIONS, MESSAGES
-from runtime.errors import KafkaUnavailableError, TopicConfigError, TopicMissingError
+from runtime.clocks import ManualClock
+from runtime.errors import ClockError, KafkaUnavailableError, TopicConfigError, TopicMissingError
 from runtime.kafka import check_topic_configs, create_topic, create_topics
 from runtime.kafka.client import admin_client
 from runtime.metrics import Metrics
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import KafkaSettings, RedisSettings, Settings
 from streams.engine.context import StageContext
 from streams.engine.faust.app import changelog_config
 from streams.engine.state.partition_state import changelog_topic
 from streams.engine.tasks.driver import Driver
 from streams.engine.worker import Worker
+from streams.run import serve_stage
 from tests.one_broker import one_broker
+from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
 
@@ -87,3 +91,26 @@ async def test_worker_refuses_a_changelog_that_forgets(kafka: str, topic_prefix:
     await create_topic(changelog, config={"cleanup.policy": "delete"}, kafka=settings.kafka)
     with pytest.raises(TopicConfigError, match=f"{changelog} has cleanup.policy=delete and must have compact"):
         await _worker(settings).run(asyncio.Event())
+
+
+async def test_worker_ends_while_its_clock_is_wrong(kafka: str, topic_prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its start, and later, when the clock steps: it would write records that Kafka refuses, or deletes early."""
+    settings = Settings(
+        data=tmp_path,
+        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1),
+        redis=RedisSettings(url=f"unix://{tmp_path / 'none'}"),
+        metrics_port=0,
+    )
+    await create_topics(settings)
+    error = timedelta(hours=5)
+    monkeypatch.setattr("runtime.clock_check.SystemClock", lambda: ManualClock(datetime.now(UTC) + error))
+    monkeypatch.setattr("runtime.clock_check._INTERVAL_S", 0.05)
+    with pytest.raises(ClockError, match=r"clock is 18000 s ahead of Kafka's: it shows .* compare both with a third clock"):
+        await _worker(settings).run(asyncio.Event())
+    error = timedelta(0)
+    running = asyncio.create_task(serve_stage("sessions", settings))
+    await until(lambda: (tmp_path / "tables" / "sessions").exists() or running.done())
+    assert not running.done()
+    error = timedelta(hours=-5)
+    with pytest.raises(ClockError, match="clock is 18000 s behind Kafka's"):
+        await asyncio.wait_for(running, timeout=60)

@@ -1,12 +1,13 @@
 """The extraction stage asks no model about a window whose results retention would remove."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from control.hold_changes import place_hold
 from control.tenant_changes import set_tenant
 from control.tenants import TenantDirectory
+from runtime.clocks import SystemClock
 from runtime.settings import Settings
 from tests.control_log import now_known
 from tests.streams.agent_extractions import TENANT
@@ -44,3 +45,13 @@ async def test_a_held_users_window_is_extracted(settings: Settings, tenants: Ten
     retains(tenants, {"*": "90d"})
     now_known(tenants, lambda draft: place_hold(draft, TENANT, "agent", at=NOW, by="counsel", reason="case 17"))
     assert len(await new_handler(settings, tenants, ScriptedExtractor()).handle(window_record())) == 1
+
+
+async def test_a_clock_that_steps_ahead_drops_no_window(
+    settings: Settings, tenants: TenantDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker ends when it notices the step; until then, it must not take new windows for old ones."""
+    retains(tenants, {"*": "100y"})
+    handler = new_handler(settings, tenants, ScriptedExtractor())
+    monkeypatch.setattr(SystemClock, "now", lambda _: NOW + timedelta(days=200 * 365))
+    assert len(await handler.handle(window_record())) == 1
