@@ -8,19 +8,17 @@ from memory.records import Event, Extraction, Message, Window
 
 
 def made_window(messages: Sequence[Message], **fields: Any) -> Window:
-    """The first window of the session of the first message, closed by a flush."""
-    first = messages[0]
+    """The first window of the session of the first message, closed by a flush. Without messages, name tenant, user and session."""
+    owner = {"tenant": messages[0].tenant, "user": messages[0].user, "session": messages[0].session} if messages else {}
     defaults = {
         "id": "w",
-        "tenant": first.tenant,
-        "user": first.user,
-        "session": first.session,
+        **owner,
         "sequence": 0,
         "messages": [*messages],
         "closed_by": "flush",
         "source_partition": 0,
         "first_offset": 0,
-        "last_offset": len(messages) - 1,
+        "last_offset": max(0, len(messages) - 1),
     }
     return Window.model_validate(defaults | fields)
 

@@ -12,7 +12,6 @@ from memory.texts.text import estimate_tokens
 from models.llm.usage import Price, PriceTable
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.operations.reextraction.sizing import ENOUGH_CALLS, Sizing
-from tests.made_records import made_window
 from tests.streams.operations.reextraction.history import NOTES, TENANT
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,7 +26,18 @@ def window(*texts: str, tenant: str = TENANT, number: int = 0) -> Window:
         Message(tenant=tenant, user="ann", session="s", id=f"m{number}-{index}", text=text, event_time=NOW)
         for index, text in enumerate(texts)
     ]
-    return made_window(messages, id=f"w{number}", sequence=number, first_offset=number, last_offset=number)
+    return Window(
+        id=f"w{number}",
+        tenant=tenant,
+        user="ann",
+        session="s",
+        sequence=number,
+        messages=messages,
+        closed_by="flush",
+        source_partition=0,
+        first_offset=number,
+        last_offset=number,
+    )
 
 
 def sizing(tmp_path: Path, *, prices: PriceTable | None = None, **llm: object) -> Sizing:

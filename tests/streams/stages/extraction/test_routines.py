@@ -42,7 +42,7 @@ async def said(
         )
         for number, text in enumerate(texts)
     ]
-    window = made_window(messages, id=f"w-{user}-{day}", revision=revision, ended_at=time)
+    window = made_window(messages, id=f"w-{user}-{day}", tenant=TENANT, user=user, session=session, revision=revision, ended_at=time)
     (output,) = await stage.handle(delivered("windows", day, encode_key(TENANT, session), window.to_json()))
     return [each.content for each in Extraction.from_json(output.value or b"").events]
 
