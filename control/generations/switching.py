@@ -11,7 +11,7 @@ from control.errors import ChangeRefusedError, GenerationIncompleteError
 from control.generations.reading import Offsets, generation_name, windows_only_in_live, windows_topic, workers_of
 from control.tenant_changes import require_switchable, set_generation
 from memory.texts.text import counted
-from runtime.kafka import ConsumerGroups, KafkaOffsets, read_topic
+from runtime.kafka import ConsumerGroups, KafkaOffsets
 from runtime.kafka.parked_note import read_parked
 from runtime.settings import Settings
 
@@ -198,8 +198,8 @@ async def windows_left(settings: Settings, generation: str) -> int:
         KafkaUnavailableError: If no broker answers.
     """
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        committed = await offsets.committed_offsets(workers_of(settings, generation), [windows_topic(settings)])
-        return await _left(settings, generation, committed, offsets)
+        left = await _left(settings, generation, offsets)
+        return sum((await offsets.end_offsets([windows_topic(settings)])).values()) if left is None else left
 
 
 async def windows_left_by(settings: Settings, generations: Collection[str]) -> dict[str, int]:
@@ -213,16 +213,17 @@ async def windows_left_by(settings: Settings, generations: Collection[str]) -> d
         KafkaUnavailableError: If no broker answers.
     """
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        committed = {each: await offsets.committed_offsets(workers_of(settings, each), [windows_topic(settings)]) for each in generations}
-        return {each: await _left(settings, each, known, offsets) for each, known in committed.items() if known}
+        found = {each: await _left(settings, each, offsets) for each in generations}
+    return {each: left for each, left in found.items() if left is not None}
 
 
-async def _left(settings: Settings, generation: str, committed: Offsets, offsets: KafkaOffsets) -> int:
-    """Number of windows that a generation's second workers have left, including parked ones. Reads them: transactions take offsets, too."""
-    topic = windows_topic(settings)
-    start = {each: committed.get(each, 0) for each in await offsets.end_offsets([topic])}
-    waiting = [None async for _ in read_topic(topic, settings.kafka, start=start, offsets=offsets)]
-    return len(waiting) + (await read_parked(offsets, workers_of(settings, generation), [topic])).count
+async def _left(settings: Settings, generation: str, offsets: KafkaOffsets) -> int | None:
+    """Number of windows that a generation's second workers have left, including parked ones; None if there were never any workers."""
+    second, windows = workers_of(settings, generation), windows_topic(settings)
+    committed = await offsets.committed_offsets(second, [windows])
+    if not committed:
+        return None
+    return _lag(committed, await offsets.end_offsets([windows])) + (await read_parked(offsets, second, [windows])).count
 
 
 def _lag(committed: Offsets, target: Offsets) -> int:

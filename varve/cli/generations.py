@@ -75,7 +75,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
 
 
 def _windows_left(left: int) -> str:
-    """The windows before a worker. Other tenants' windows count, too."""
+    """The windows before a worker. Their number comes from offsets, which other tenants' windows and transactions' marks also take."""
     return f"{'at most ' if left else ''}{counted(left, 'window')} before its worker"
 
 
