@@ -87,7 +87,7 @@ class Copy:
     def _failing_test(self, target: str, limit_s: float) -> str | None:
         """The first test of a target that fails, or does not end in time; None where all pass."""
         # Python 3.11 cannot parse the sources of some deep tracebacks: pytest's own ones crash it there.
-        options = ("-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", f"--timeout={limit_s:.0f}")
+        options = ("-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", f"--timeout={limit_s:.0f}", "--hypothesis-profile=mutants")
         code, output = self._run(("pytest", *options, target), _TESTS_S)
         if code == _PASSED:
             return None
