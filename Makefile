@@ -57,8 +57,8 @@ properties: setup ## test properties and the HTTP API with more random examples 
 	VARVE_TEST_EXAMPLES=$(or $(EXAMPLES),500) VARVE_TEST_API_CASES=70 $(BIN)/pytest -m "hypothesis and not chaos" \
 		--numprocesses $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
-signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds (twenty minutes)
-	VARVE_SIGNAL_SWEEP=1 $(BIN)/python -m pytest tests/varve/test_interrupted_commands.py
+signals: setup ## interrupt every command with SIGINT and SIGTERM, each at many moments: it ends within seconds (a quarter of an hour)
+	VARVE_SIGNAL_SWEEP=1 $(BIN)/pytest --numprocesses 4 --dist load tests/varve/test_interrupted_commands.py
 
 erasure: setup ## ingest, correct, erase, kill, rebuild, replay and switch in random order (EXAMPLES=20): no word of an erased user remains
 	VARVE_TEST_ERASURE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/pytest --numprocesses $(TEST_WORKERS) tests/streams/test_erasure_machine.py tests/streams/test_interrupted_erasure.py

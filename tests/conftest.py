@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 
 from models.credentials import credential_watch
@@ -44,6 +44,8 @@ hypothesis_settings.register_profile(
     derandomize=EXAMPLES is None,
 )
 hypothesis_settings.load_profile("varve")
+# For deliberate defects, whose smallest example nobody reads.
+hypothesis_settings.register_profile("mutants", hypothesis_settings.get_profile("varve"), phases=(Phase.explicit, Phase.generate))
 
 # Brokers of tests live for seconds: code that the JVM's optimising compiler makes would take more CPU than it saves.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")

@@ -232,7 +232,11 @@ _PLAIN_FAULTS: tuple[Fault, ...] = (
     Fault(name="kill-edge", inject=kill(edge)),
     Fault(name="kill-each", inject=kill(*_FIRST_WORKERS, service, broker, redis, edge, times=len(_FIRST_WORKERS) + 4, within_s=5.0)),
     *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
-    Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
+    Fault(
+        name="zombie-alone",
+        inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table)),
+        pause_s=_SLOWEST_PAUSE_S,
+    ),
     Fault(
         name="silent-coordinator",
         inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions")),

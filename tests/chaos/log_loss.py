@@ -25,6 +25,8 @@ def retention_passes(stage: str) -> Injection:
 
     async def inject(context: FaultContext) -> None:
         await context.cluster.ready()
+        # Where a group has committed nothing, it begins with what is left, and says so: it cannot know of a loss.
+        await until(lambda: _has_come_far(context, stage), f"{stage} has handled some of every partition")
         removed: asyncio.Future[tuple[int, int, int]] = asyncio.get_running_loop().create_future()
 
         async def outage() -> None:

@@ -949,7 +949,7 @@ MUTANTS: Final = (
         "streams/stages/entities/handler.py",
         "        self._count(applied.refused)\n        if applied.changed:\n            batch.state.put(",
         "        if record.offset % 40 == 39:\n            return\n        if applied.changed:\n            batch.state.put(",
-        ("tests/streams/stages/entities",),
+        ("tests/streams/stages/entities/test_entities_handler.py",),
         ("kill-entities",),
     ),
     # Memory methods and edits of blocks.

@@ -23,8 +23,10 @@ ROOT = Path(__file__).parents[2]
 
 _NOT_COPIED = (".git", ".venv*", "node_modules", "build", "__pycache__", ".mypy_cache", ".ruff_cache")
 _TESTS_S = 240.0
-_TEST_S = 60
+_TEST_S = 60.0
 """Some defects let a test run forever. No test takes a third of this on the correct code."""
+_LEAST_TEST_S = 10.0
+"""A mutant's test may take twice as long as its whole target took without the defect, but at least so long."""
 _FAULT_S = 600.0
 _PASSED = 0
 
@@ -39,6 +41,7 @@ class Copy:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._intact: dict[str, str | None] = {}
+        self._limits_s: dict[str, float] = {}
         shutil.copytree(ROOT, path, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
 
     def try_mutant(self, mutant: Mutant, *, with_faults: bool) -> Result:
@@ -66,7 +69,7 @@ class Copy:
 
     def _first_notice(self, mutant: Mutant, *, with_faults: bool) -> str | None:
         for target in mutant.tests:
-            if (failed := self._failing_test(target)) is not None:
+            if (failed := self._failing_test(target, self._limits_s[target])) is not None:
                 return failed
         for fault in mutant.faults if with_faults else ():
             if (failed := self._failing_fault(fault)) is not None:
@@ -76,13 +79,15 @@ class Copy:
     def _fails_intact(self, target: str) -> str | None:
         """The failures of a target without mutants, after two attempts, because the machine may be slow. Runs the target only once."""
         if target not in self._intact:
-            self._intact[target] = self._failing_test(target) and self._failing_test(target)
+            started = time.monotonic()
+            self._intact[target] = self._failing_test(target, _TEST_S) and self._failing_test(target, _TEST_S)
+            self._limits_s[target] = min(_TEST_S, max(_LEAST_TEST_S, 2 * (time.monotonic() - started)))
         return self._intact[target]
 
-    def _failing_test(self, target: str) -> str | None:
-        """The first test of a target that fails, or does not end; None where all pass."""
+    def _failing_test(self, target: str, limit_s: float) -> str | None:
+        """The first test of a target that fails, or does not end in time; None where all pass."""
         # Python 3.11 cannot parse the sources of some deep tracebacks: pytest's own ones crash it there.
-        options = ("-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", f"--timeout={_TEST_S}")
+        options = ("-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", f"--timeout={limit_s:.0f}", "--hypothesis-profile=mutants")
         code, output = self._run(("pytest", *options, target), _TESTS_S)
         if code == _PASSED:
             return None

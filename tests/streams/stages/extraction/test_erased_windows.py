@@ -1,5 +1,7 @@
 """The extraction stage stores nothing from an erased user's windows, whether it extracts them before or while it learns of the erasure."""
 
+from collections.abc import Iterable
+
 import pytest
 
 from control.tenants import TenantDirectory
@@ -8,6 +10,7 @@ from memory.headers import ORIGIN
 from memory.keys import encode_key, marked_key, unmarked_key
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
+from models.embedding.handover import Owner, VectorHandover
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
@@ -58,6 +61,23 @@ class ErasedMeanwhile(ScriptedExtractor):
 async def test_a_window_erased_during_the_call_gives_nothing(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ErasedMeanwhile(tenants)
     assert await new_handler(settings, tenants, extractor).handle(window_at(4)) == []
+    assert len(extractor.seen) == 1
+
+
+class ErasedAtTheEnd(VectorHandover):
+    """A handover during which the window's user is erased: the last that the stage waits for."""
+
+    def __init__(self, tenants: TenantDirectory) -> None:
+        self._tenants = tenants
+
+    async def offer(self, owner: Owner, texts: Iterable[str]) -> int:
+        now_erased(self._tenants, TENANT, AGENT, {"windows": {0: 5}})
+        return 0
+
+
+async def test_a_window_erased_while_vectors_are_offered_gives_nothing(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = ScriptedExtractor()
+    assert await new_handler(settings, tenants, extractor, handover=ErasedAtTheEnd(tenants)).handle(window_at(4)) == []
     assert len(extractor.seen) == 1
 
 
