@@ -38,7 +38,7 @@ export function NewKeyDialog({ tenant, onClose, onMade }: { tenant: string; onCl
   return (
     <Dialog title={`New key of ${tenant}`} onClose={onClose}>
       <DialogForm action="Make the key" disabled={scopes.size === 0} change={create} onSubmit={submit} onClose={onClose}>
-        <TextField label="Label" value={label} maxLength={200} onChange={(event) => setLabel(event.target.value)} />
+        <TextField label="Label" value={label} maxLength={100} onChange={(event) => setLabel(event.target.value)} />
         <fieldset>
           <legend className="mb-1 text-xs font-medium text-muted">Scopes</legend>
           <div className="grid gap-1">
