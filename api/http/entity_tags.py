@@ -37,6 +37,6 @@ def expected_revisions(if_match: str | None) -> frozenset[int] | None:
     if if_match is None or if_match.strip() == "*":
         return None
     if not _TAGS.fullmatch(if_match):
-        raise ProblemError(422, "invalid", 'If-Match: not an entity tag: send the ETag of the response with its quotation marks, such as "7"')
+        raise ProblemError(422, "invalid", 'If-Match: not an entity tag: send the ETag of the response with its quotation marks: "7"')
     tags = (found[1] for found in _TAG.finditer(if_match))
     return frozenset(int(tag) for tag in tags if _REVISION.fullmatch(tag))

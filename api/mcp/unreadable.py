@@ -1,4 +1,7 @@
-"""Answers to lines on the standard input that are no messages. The SDK ignores them, and a client would wait for the answer to its request."""
+"""Answers to lines on the standard input that are no messages.
+
+The SDK ignores them, and a client would wait for the answer to its request.
+"""
 
 import json
 from types import TracebackType

@@ -94,7 +94,10 @@ async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> No
 
 async def test_a_stale_change_of_a_tenant_is_refused(operating: Operating) -> None:
     await operating.done("POST", "/tenants", {"id": "edited"})
-    shown, (path, headers) = await operating.ask("GET", "/tenants/edited"), (f"{ADMIN}/tenants/edited", {"X-API-Key": operating.keys["admin"]})
+    shown, (path, headers) = (
+        await operating.ask("GET", "/tenants/edited"),
+        (f"{ADMIN}/tenants/edited", {"X-API-Key": operating.keys["admin"]}),
+    )
     tag = shown.headers["ETag"]
     assert tag == f'"{shown.json()["revision"]}"'
 

@@ -138,3 +138,45 @@ def test_the_history_of_a_memory_loads_further(visitor: Visitor) -> None:
     expect(steps).to_have_count(1)
     dialog.get_by_role("button", name="Load more").click()
     expect(steps).to_have_count(2)
+
+
+def test_a_key_is_made_once_and_always_shown(visitor: Visitor) -> None:
+    from playwright.sync_api import Route, expect
+
+    page = visitor.sign_in(visitor.stack.operator_key, path=f"/keys?tenant={visitor.stack.tenant}")
+    waiting: list[Route] = []
+    page.route("**/v1/admin/keys", lambda route: waiting.append(route) if route.request.method == "POST" else route.continue_())
+    page.get_by_role("button", name="New key").click()
+    label = page.get_by_role("dialog", name=f"New key of {visitor.stack.tenant}").get_by_label("Label")
+    label.fill("impatient")
+    with page.expect_request("**/v1/admin/keys"):
+        label.press("Enter")
+    # Enter does not submit a form whose button is busy.
+    expect(page.get_by_role("button", name="Make the key")).to_be_disabled()
+    label.press("Enter")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert len(waiting) == 1
+    waiting[0].continue_()
+    secret = page.get_by_role("dialog", name="The new key")
+    expect(secret.locator("code")).to_have_text(re.compile("^vk_"))
+    secret.get_by_role("button", name="I have copied it").click()
+    expect(page.get_by_role("row", name=re.compile("impatient"))).to_have_count(1)
+
+
+def test_texts_of_any_kind_stay_texts_on_a_phone(phone_visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    html, long = "<img src=x onerror=alert(1)><script>alert(2)</script>", "n" * 250
+    memory = phone_visitor.stack.memory("nora", "hiking")
+    changed = {**memory, "content": html + "\u202e\u0627\u0644" * 50, "speaker": html, "type": long, "user": long, "session": long}
+    page = phone_visitor.page
+    page.on("dialog", lambda dialog: phone_visitor.complaints.append(dialog.message))
+    page.route(f"**/v1/memories/{memory['id']}", lambda route: route.fulfill(json=changed))
+    phone_visitor.sign_in(path=f"/memories?memory={memory['id']}")
+    dialog = page.get_by_role("dialog", name="Memory")
+    expect(dialog.get_by_text(html).first).to_be_visible()
+    for tab in ("Evidence", "Details", "History", "JSON"):
+        dialog.get_by_role("tab", name=re.compile(tab)).click()
+        wide = page.evaluate("[...document.querySelectorAll('dialog .overflow-y-auto')].map((each) => each.scrollWidth - each.clientWidth)")
+        assert wide == [0], tab
