@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketClose
 
 from api.http.json_http import to_json
 from control.errors import (
+    ChangedMeanwhileError,
     ChangeRefusedError,
     ControlLogBehindError,
     GenerationIncompleteError,
@@ -117,6 +118,8 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(503, "unavailable", _RECALL_FAILED, headers={"Retry-After": str(RETRY_AFTER_S)})
         case DeadLetterMissingError() | UnknownReextractionError():
             return ProblemError(404, "not-found", str(error))
+        case ChangedMeanwhileError():
+            return ProblemError(412, "changed-meanwhile", str(error))
         case LegalHoldError():
             return ProblemError(409, "legal-hold", str(error))
         case ChangeRefusedError() | GenerationIncompleteError() | GroupInUseError():

@@ -15,6 +15,10 @@ class ChangeRefusedError(ControlError):
     """A change to the control log was rejected and nothing was written; contains the reason and the remedy."""
 
 
+class ChangedMeanwhileError(ChangeRefusedError):
+    """A change was made for an earlier revision of a document; names both revisions."""
+
+
 class ErasureUnderWayError(ChangeRefusedError):
     """An action has to wait for an unfinished erasure; names the erasure and how to finish it."""
 

@@ -1,5 +1,6 @@
 """Changes to tenants and their generations. Pure: each function reads and writes a draft."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 from control.documents import Drops, Generation, Tenant
 from control.draft import Draft, changed, new
 from control.erasure_changes import require_none_unfinished
-from control.errors import ChangeRefusedError
+from control.errors import ChangedMeanwhileError, ChangeRefusedError
 from control.message_signing import SigningPolicy
 from control.schemas import resolve_method_schema
 from memory.schema import MemorySchema
@@ -50,6 +51,7 @@ def set_tenant(
     *,
     schema: str | MemorySchema | None = None,
     method: str | MethodDocument | None = None,
+    expected: Collection[int] | None = None,
     **fields: Any,
 ) -> Tenant:
     """Sets fields of a tenant.
@@ -59,13 +61,21 @@ def set_tenant(
         tenant_id: A tenant.
         schema: The schema of its live generation, see :func:`control.schemas.resolve_schema`. Default: unchanged.
         method: Its memory method, see :func:`control.schemas.resolve_method_schema`. Default: unchanged, unless a schema is given.
+        expected: The revisions of the tenant for which the change was made. Default: any.
         fields: Further fields of :class:`~control.documents.Tenant`.
 
     Raises:
         UnknownTenantError: If there is no such tenant.
+        ChangedMeanwhileError: If the tenant has another revision.
         ChangeRefusedError: If a field is invalid.
     """
     tenant = draft.tenant(tenant_id)
+    if expected is not None and tenant.revision not in expected:
+        wanted = " or ".join(map(str, sorted(expected))) or "none"
+        raise ChangedMeanwhileError(
+            f"tenant {tenant_id!r} was changed meanwhile: its revision is {tenant.revision}, and the change is for {wanted}; "
+            "read the tenant again, and repeat the change if it still fits"
+        )
     if schema is not None or method is not None:
         named = str(tenant.live_schema) if schema is None else schema
         tenant = tenant.under(resolve_method_schema(draft, named, method))

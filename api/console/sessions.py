@@ -170,10 +170,13 @@ class ConsoleSessions:
 def require_csrf_token(request: Request, session: Session) -> None:
     """Rejects a request that may change something, if it does not come from the console's pages.
 
+    Also one that only reads, if it has the token of another session: all tabs of a browser share the cookie, and a page of one key would
+    show what another key may see.
+
     Raises:
         ProblemError: 403.
     """
-    if request.method in _SAFE_METHODS:
+    if request.method in _SAFE_METHODS and CSRF_HEADER not in request.headers:
         return
     sent = request.headers.get(CSRF_HEADER, "")
     if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), session.csrf_token.encode("ascii")):

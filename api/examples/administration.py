@@ -9,6 +9,7 @@ _NEW_WEBHOOK: Final = {**CHANGED, "id": "wh_5f2c9a01b7e4d836", "secret": "whsec_
 _TENANT: Final = {
     "method": "vikingmem",
     "id": "acme",
+    "revision": 7,
     "schema": "companion@1",
     "state": "active",
     "weight": 1.0,

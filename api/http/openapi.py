@@ -74,6 +74,7 @@ _REASONS: Final = {
     409: "Another request with this `Idempotency-Key` is in progress (`in-work`); or a change contradicts the current state "
     "(`change-refused`, `edit-conflict`), "
     "or this process runs no erasures (`not-equipped`), or a legal hold forbids an erasure (`legal-hold`).",
+    412: "The resource has changed since the revision that `If-Match` names.",
     413: "The body, the batch, or a message is too large.",
     422: "The request is invalid; `detail` names the field.",
     429: "Too many concurrent requests, or the quota is used up.",

@@ -34,6 +34,8 @@ class TenantView(ResponseModel):
     """A tenant."""
 
     id: str
+    revision: int
+    """Grows with every change of the tenant, its keys, webhooks and generations. `If-Match: "REVISION"` makes a change depend on it."""
     schema_ref: str = Field(alias="schema")
     state: Literal["active", "suspended"]
     weight: float
@@ -170,7 +172,9 @@ class ExportedFile(ResponseModel):
 
 CHANGED: Final[Responses] = answers(Changed, description=DONE)
 TENANTS: Final[Responses] = answers(TenantViews, description="The tenants, by id.")
-TENANT: Final[Responses] = answers(TenantView, description="The tenant.")
+TENANT: Final[Responses] = answers(
+    TenantView, description="The tenant.", headers={"ETag": {"description": "Its revision, for `If-Match`.", "schema": {"type": "string"}}}
+)
 KEY_MADE: Final[Responses] = answers(KeyMade, description=f"{DONE} The key is shown only once.")
 API_KEYS: Final[Responses] = answers(ApiKeys, description="The tenant's keys.")
 OPERATOR_KEYS: Final[Responses] = answers(OperatorKeys, description="The operators' keys.")

@@ -19,12 +19,11 @@ from api.problems import ProblemError
 from api.response_models.reextractions import ESTIMATED, REEXTRACTION_CHANGED, REEXTRACTION_PROGRESS, REEXTRACTIONS
 from api.writes.control_changes import apply_by_operator, operator_name, tenant_of
 from control.documents import GenerationName, OperatorKey
-from control.draft import Draft, changed
+from control.draft import Draft
 from control.generations.reextraction_changes import (
     ReextractionRequest,
     cancel_reextraction,
     pause_reextraction,
-    reextraction_of,
     tenants_of_new,
 )
 from control.reextraction import Estimate, Reextraction, RunBudget
@@ -168,14 +167,12 @@ async def resume_paused_reextraction(
     from streams.operations.reextraction.start import resume
 
     given = {"tokens": body.budget_tokens, "cost": body.budget_cost, "calls_per_minute": body.calls_per_minute}
-    changes = {name: value for name, value in given.items() if value is not None}
-    before = reextraction_of(dependencies.tenants.draft(), generation)
     written = await resume(
         dependencies.settings,
         generation,
         writer=dependencies.control,
         by=operator_name(operator),
-        budget=changed(before.budget, **changes) if changes else None,
+        limits={name: value for name, value in given.items() if value is not None},
     )
     return await _known(dependencies, written)
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
+from api.http.entity_tags import IfMatch, expected_revisions, tag_of
 from api.http.json_http import JsonResponse
 from api.http.openapi import RequestModel, refusals
 from api.http.request_body import REST, body_schema, json_body
@@ -113,7 +114,8 @@ async def list_tenants(
 async def get_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
     """One tenant."""
     known = dependencies.tenants.draft()
-    return JsonResponse(tenant_fields(known, tenant_of(known, tenant), dependencies.settings))
+    found = tenant_of(known, tenant)
+    return JsonResponse(tenant_fields(known, found, dependencies.settings), headers={"ETag": tag_of(found.revision)})
 
 
 @router.post(_PATH, openapi_extra=body_schema(NewTenant), responses=KEY_MADE | refusals(404, 409))
@@ -133,18 +135,24 @@ async def create_tenant(
     return await write(dependencies, operator, change, action="tenant add", settle=bool(settle))
 
 
-@router.patch(f"{_PATH}/{{tenant:{REST}}}", openapi_extra=body_schema(TenantChange), responses=CHANGED | refusals(404, 409))
+@router.patch(f"{_PATH}/{{tenant:{REST}}}", openapi_extra=body_schema(TenantChange), responses=CHANGED | refusals(404, 409, 412))
 async def update_tenant(
     tenant: _TenantPath,
     operator: _Admin,
     body: Annotated[TenantChange, Depends(json_body(TenantChange))],
     dependencies: AppDependencies,
+    if_match: IfMatch = None,
     settle: Settle = None,
 ) -> Response:
-    """Sets fields of a tenant. The keys of a suspended tenant are rejected; messages that arrived before are still processed."""
+    """Sets fields of a tenant. The keys of a suspended tenant are rejected; messages that arrived before are still processed.
+
+    `budget`, `quota` and the other objects are replaced whole: send the tenant's revision as `If-Match`, so that the change does not
+    overwrite another one.
+    """
+    expected = expected_revisions(if_match)
 
     def change(draft: Draft) -> dict[str, Any]:
-        set_tenant(draft, tenant, schema=body.schema_name, method=body.method, **body.given())
+        set_tenant(draft, tenant, schema=body.schema_name, method=body.method, expected=expected, **body.given())
         return {}
 
     suspends = body.given().get("state") == "suspended"

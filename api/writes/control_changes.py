@@ -119,4 +119,10 @@ def tenant_fields(known: Draft, tenant: Tenant, settings: Settings) -> dict[str,
         "budget": settings.budget.overridden_by(tenant.budget).model_dump(mode="json"),
         "quota": settings.quota.overridden_by(tenant.quota).model_dump(mode="json"),
     }
-    return {**exported_tenant(tenant), "keys": len(tenant.keys), "method": known.method_of(tenant.live_schema), "in_force": limits}
+    return {
+        **exported_tenant(tenant),
+        "revision": tenant.revision,
+        "keys": len(tenant.keys),
+        "method": known.method_of(tenant.live_schema),
+        "in_force": limits,
+    }

@@ -105,6 +105,16 @@ def open_http(open_client: Callable[[], H]) -> H:
         ) from error
 
 
+def require_timeout(timeout_s: float) -> None:
+    """Checks the timeout of an attempt.
+
+    Raises:
+        InvalidArgumentError: If no attempt could succeed with it.
+    """
+    if not timeout_s > 0:
+        raise InvalidArgumentError(f"timeout_s must be more than 0 seconds, not {timeout_s!r}")
+
+
 def address_of(url: str) -> str:
     """The address of the service, without a slash at its end.
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 
 from varve_client import _calls as calls
-from varve_client._connections import Connections, address_of, authorization_of
+from varve_client._connections import Connections, address_of, authorization_of, require_timeout
 from varve_client._results import result_of, sent_of
 from varve_client._retries import MAX_ATTEMPTS, RETRY_FOR_S, Retries
 from varve_client.models import (
@@ -65,6 +65,7 @@ class VarveClient:
     ) -> None:
         self._url = address_of(url)
         self._headers = {"Authorization": authorization_of(api_key)}
+        require_timeout(timeout_s)
         self._retries = Retries(max_attempts=max_attempts, retry_for_s=retry_for_s)
         self._connections = Connections(http, lambda: httpx.Client(timeout=timeout_s))
 

@@ -5,9 +5,9 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
-import { whenSignedOut } from "./api/client";
+import { whenSessionRefused } from "./api/client";
 import { ApiError } from "./api/errors";
-import { leaveEndedSession } from "./api/session";
+import { checkSession } from "./api/session";
 import { router } from "./router";
 import { SessionGate } from "./shell/SessionGate";
 import { applyTheme } from "./theme";
@@ -21,7 +21,7 @@ function isTransient(failures: number, error: Error): boolean {
 
 const client = new QueryClient({ defaultOptions: { queries: { retry: isTransient, staleTime: 5_000, refetchOnWindowFocus: false } } });
 
-whenSignedOut(() => leaveEndedSession(client));
+whenSessionRefused(() => void checkSession(client));
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no element with the id root");

@@ -1,6 +1,6 @@
 """Re-extractions in the control log. Pure: each function reads and writes a draft."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -135,15 +135,15 @@ def pause_reextraction(draft: Draft, generation: str, *, reason: str) -> Reextra
 
 
 def resume_reextraction(
-    draft: Draft, generation: str, *, at: datetime, budget: RunBudget | None = None, position: int | None = None
+    draft: Draft, generation: str, *, at: datetime, limits: Mapping[str, float | None] | None = None, position: int | None = None
 ) -> Reextraction:
-    """Resumes a re-extraction; a running one gets only the budget.
+    """Resumes a re-extraction; a running one gets only the limits.
 
     Args:
         draft: The change.
         generation: The generation that it builds.
         at: The current time.
-        budget: New limits. Default: unchanged.
+        limits: The fields of its budget to set. The others keep the value that they have when the change is written.
         position: Sum of the offsets that its workers have committed. Default: unknown.
 
     Raises:
@@ -156,7 +156,7 @@ def resume_reextraction(
         erasures = (erasure for each in run.tenants for erasure in draft.erasures(each))
         require_none_unfinished(erasures, f"the re-extraction into {generation}")
         run = changed(run, state="running", reason="", running_since=at, position_then=run.position_then if position is None else position)
-    return _put(draft, run if budget is None else changed(run, budget=budget))
+    return _put(draft, changed(run, budget=changed(run.budget, **limits)) if limits else run)
 
 
 def cancel_reextraction(draft: Draft, generation: str) -> Reextraction:

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 from aiokafka import AIOKafkaConsumer
@@ -89,6 +90,31 @@ async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> No
     assert await opens(operating, made["key"]) == 401
     for method in ("GET", "DELETE"):
         expect_problem(await operating.ask(method, "/tenants/a%2Fb%20c"), 404, "no tenant")
+
+
+async def test_a_stale_change_of_a_tenant_is_refused(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "edited"})
+    shown, (path, headers) = (
+        await operating.ask("GET", "/tenants/edited"),
+        (f"{ADMIN}/tenants/edited", {"X-API-Key": operating.keys["admin"]}),
+    )
+    tag = shown.headers["ETag"]
+    assert tag == f'"{shown.json()["revision"]}"'
+
+    async def set_memories(most: int, if_match: str) -> httpx.Response:
+        return await operating.http.patch(path, json={"quota": {"memories": most}}, headers={**headers, "If-Match": if_match})
+
+    # Both were made for the same revision: the control log takes one of them.
+    answers = await asyncio.gather(set_memories(1, tag), set_memories(2, tag))
+    assert sorted(each.status_code for each in answers) == [200, 412]
+    (winner,) = (number for number, each in enumerate(answers, start=1) if each.status_code == 200)
+    assert (await operating.done("GET", "/tenants/edited"))["quota"] == {"memories": winner}
+    expect_problem(await set_memories(3, tag), 412, "changed meanwhile")
+    expect_problem(await set_memories(3, tag.strip('"')), 422, "If-Match")
+    newer = (await operating.ask("GET", "/tenants/edited")).headers["ETag"]
+    for matching in (f'"0", W/{newer}', "*"):
+        assert (await set_memories(3, matching)).status_code == 200
+        newer = (await operating.ask("GET", "/tenants/edited")).headers["ETag"]
 
 
 async def test_retention_is_set_and_checked(operating: Operating) -> None:

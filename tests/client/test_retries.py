@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -188,7 +189,9 @@ async def test_no_attempt_begins_after_the_deadline(client: Any) -> None:
     assert server.requests == 1
 
 
-@pytest.mark.parametrize("limit", [{"max_attempts": 0}, {"retry_for_s": -1.0}, {"retry_for_s": float("nan")}])
+@pytest.mark.parametrize(
+    "limit", [{"max_attempts": 0}, {"retry_for_s": -1.0}, {"retry_for_s": math.nan}, {"timeout_s": 0.0}, {"timeout_s": math.nan}]
+)
 def test_a_limit_that_cannot_be_one_is_refused(limit: dict[str, float], client: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=next(iter(limit))):
         client("http://localhost:8080", api_key="k", **limit)

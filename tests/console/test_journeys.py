@@ -601,31 +601,3 @@ def test_every_action_works_with_the_keyboard(visitor: Visitor) -> None:
     page.get_by_role("link", name="Entities").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1, name="Entities")).to_be_focused()
-
-
-def test_an_ended_session_leads_to_sign_in(visitor: Visitor) -> None:
-    from playwright.sync_api import expect
-
-    page = visitor.sign_in(path="/memories?user=nora")
-    page.context.clear_cookies()
-    page.get_by_label("Search for").fill("rain")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_text("Your session has ended")).to_be_visible()
-
-    # A page that reads again by itself notices it, too.
-    page = visitor.sign_in(path="/")
-    page.context.clear_cookies()
-    expect(page.get_by_text("Your session has ended")).to_be_visible()
-
-
-def test_the_next_key_sees_nothing_of_the_former(visitor: Visitor) -> None:
-    from playwright.sync_api import expect
-
-    page = visitor.sign_in(path="/memories?user=nora")
-    page.context.clear_cookies()
-    page.get_by_role("button", name=re.compile("I live in Oslo now.")).click()
-    expect(page.get_by_text("Your session has ended")).to_be_visible()
-    page.get_by_label("API key").fill(visitor.stack.graph_key)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("There is no such memory")).to_be_visible()
-    assert page.get_by_text("I live in Oslo now.").count() == 0

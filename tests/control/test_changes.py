@@ -10,7 +10,7 @@ import pytest
 from control import ControlState, Draft
 from control.differences import difference_lines
 from control.documents import Drops, SchemaRef, Tenant, hash_key
-from control.errors import ChangeRefusedError, TenantsFileError, UnknownTenantError
+from control.errors import ChangedMeanwhileError, ChangeRefusedError, TenantsFileError, UnknownTenantError
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.schemas import resolve_schema
 from control.tenant_changes import add_generation, add_tenant, change_signing, count_drop, remove_tenant, set_generation, set_tenant
@@ -30,6 +30,18 @@ def test_a_document_survives_its_bytes(state: ControlState) -> None:
     assert Tenant.from_json(tenant.to_json()) == tenant
     assert orjson.loads(tenant.to_json())["budget"] == {"hard_tokens": None, "policy": "offline"}, "null lifts a limit"
     assert Tenant.from_json(tenant.to_json()).budget.model_fields_set == {"hard_tokens", "policy"}
+
+
+def test_a_change_for_an_earlier_revision_is_refused(state: ControlState) -> None:
+    read = state.tenants["acme"].revision
+    apply_change(state, lambda draft: set_tenant(draft, "acme", expected={read}, quota={"memories": 7}))
+    with pytest.raises(ChangedMeanwhileError, match=f"its revision is {read + 1}, and the change is for {read}"):
+        apply_change(state, lambda draft: set_tenant(draft, "acme", expected={read}, quota={}))
+    assert state.tenants["acme"].quota.memories == 7
+    apply_change(state, lambda draft: remove_tenant(draft, "acme"))
+    apply_change(state, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    with pytest.raises(ChangedMeanwhileError):
+        apply_change(state, lambda draft: set_tenant(draft, "acme", expected={read + 1}, weight=2.0))
 
 
 def test_unknown_fields_of_a_newer_version_are_kept(state: ControlState) -> None:

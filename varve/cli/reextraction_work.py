@@ -85,18 +85,16 @@ async def progress_of(settings: "Settings", name: str) -> "Progress":
         return await read_progress(settings, Draft(await read_control(settings)), name, redis=redis)
 
 
-async def resumed_reextraction(settings: "Settings", name: str, changes: dict[str, Any], *, by: str) -> "tuple[Reextraction, int]":
-    """Resumes a re-extraction with changes of its budget; returns it with the number of its workers."""
+async def resumed_reextraction(settings: "Settings", name: str, limits: dict[str, Any], *, by: str) -> "tuple[Reextraction, int]":
+    """Resumes a re-extraction with new limits; returns it with the number of its workers."""
     from control import ControlWriter, Draft, read_control
-    from control.draft import changed
     from control.generations.reading import workers_of
     from control.generations.reextraction_changes import reextraction_of
     from runtime.kafka import ConsumerGroups
     from streams.operations.reextraction.start import resume as resume_run
 
     before = reextraction_of(Draft(await read_control(settings)), name)
-    budget = changed(before.budget, **changes) if changes else None
-    resumed = (await resume_run(settings, name, writer=ControlWriter(settings=settings), by=by, budget=budget)).result
+    resumed = (await resume_run(settings, name, writer=ControlWriter(settings=settings), by=by, limits=limits)).result
     group = workers_of(settings, name)
     workers = (await ConsumerGroups(kafka=settings.kafka).members([group]))[group] if before.state == "running" else 0
     return resumed, workers

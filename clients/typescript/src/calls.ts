@@ -30,6 +30,7 @@ import type {
   Session,
   Time,
 } from "./models.js";
+import { LONGEST_TIMER_MS } from "./retry.js";
 import type { Retries } from "./retry.js";
 
 /** Number of messages in one request. */
@@ -60,6 +61,12 @@ export function retriesOf(maxAttempts: number, retryForMs: number): Retries {
   if (!(maxAttempts >= 1)) throw new TypeError(`maxAttempts must be at least 1 (1: no retry), not ${String(maxAttempts)}`);
   if (!(retryForMs >= 0)) throw new TypeError(`retryForMs must be 0 or more milliseconds, not ${String(retryForMs)}`);
   return { maxAttempts, retryForMs };
+}
+
+/** The timeout of an attempt. Throws a `TypeError` if it cannot be one: a timer with a longer one would end at once. */
+export function timeoutOf(milliseconds: number): number {
+  if (milliseconds > 0 && milliseconds <= LONGEST_TIMER_MS) return Math.ceil(milliseconds);
+  throw new TypeError(`timeoutMs must be more than 0 and at most ${String(LONGEST_TIMER_MS)} milliseconds, not ${String(milliseconds)}`);
 }
 
 /** One call per batch of messages, in order. Each has an idempotency key, so that a repeated request duplicates no message. */

@@ -41,7 +41,7 @@ const FOUND = 302;
 export interface ClientOptions {
   /** The tenant's key. */
   readonly apiKey: string;
-  /** Timeout of one attempt, in milliseconds. Default: 30,000. */
+  /** Timeout of one attempt, in milliseconds, at most 2,147,483,647. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Most attempts of a request that the service refuses temporarily, or whose connection fails. 1: it is never repeated. Default: 5. */
   readonly maxAttempts?: number | undefined;
@@ -97,7 +97,7 @@ export class VarveClient {
   constructor(url: string, options: ClientOptions) {
     this.#url = calls.addressOf(url, (globalThis as { location?: { href?: string } }).location?.href);
     this.#authorization = calls.authorizationOf(options.apiKey);
-    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#timeoutMs = calls.timeoutOf(options.timeoutMs ?? 30_000);
     this.#retries = calls.retriesOf(options.maxAttempts ?? MAX_ATTEMPTS, options.retryForMs ?? RETRY_FOR_MS);
     // Browsers reject a fetch that is called as a method of another object.
     this.#fetch = options.fetch ?? ((...parameters) => fetch(...parameters));
@@ -382,7 +382,7 @@ export class VarveClient {
   }
 
   async #attempt<T>(call: Call<T>, body: string | undefined, number: number, options: RequestOptions): Promise<Answer | LostAttempt> {
-    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
+    const timeoutMs = calls.timeoutOf(options.timeoutMs ?? this.#timeoutMs);
     const timeout = AbortSignal.timeout(timeoutMs);
     const headers: Record<string, string> = { Accept: "application/json", Authorization: this.#authorization };
     if (body !== undefined) headers["Content-Type"] = "application/json";

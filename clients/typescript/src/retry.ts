@@ -6,6 +6,9 @@ export const MAX_ATTEMPTS = 5;
 /** No attempt of a request begins later than this after its first, unless the caller chooses. */
 export const RETRY_FOR_MS = 120_000;
 
+/** Timers of JavaScript take no longer delay: they end at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const FIRST_WAIT_MS = 1000;
 const LONGEST_BACKOFF_MS = 20_000;
 /** Refusals that a later attempt may not get: those of the service, and those of a proxy whose service restarts. */
@@ -48,7 +51,7 @@ export function retryWaitMs(attempt: Attempt, retries: Retries, elapsedMs: numbe
   if (!isTemporary || attempt.number >= retries.maxAttempts) return null;
   const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_WAIT_MS * 2 ** (attempt.number - 1)) * (0.5 + random / 2);
   const wait = retryAfterMs(attempt.retryAfter, now) ?? backoff;
-  return elapsedMs + wait <= retries.retryForMs ? wait : null;
+  return elapsedMs + wait <= Math.min(retries.retryForMs, LONGEST_TIMER_MS) ? wait : null;
 }
 
 /**

@@ -330,6 +330,17 @@ test("a limit of retries that cannot be one is refused", () => {
   assert.throws(() => new VarveClient("http://service", { apiKey: "k", retryForMs: NaN }), /TypeError: retryForMs must be 0 or more/);
 });
 
+test("a timeout that no timer can have is refused", async () => {
+  for (const timeoutMs of [0, -1, NaN, Infinity, 2 ** 31]) {
+    assert.throws(() => new VarveClient("http://service", { apiKey: "k", timeoutMs }), /TypeError: timeoutMs must be more than 0/);
+    await assert.rejects(new VarveClient("http://service", { apiKey: "k" }).status({ timeoutMs }), /TypeError: timeoutMs must be more than 0/);
+  }
+  const received = await served(() => ({ body: { tenant: "t", scopes: [] } }), async (url) => {
+    await new VarveClient(url, { apiKey: "k", timeoutMs: 5000.5 }).status();
+  });
+  assert.equal(received.length, 1);
+});
+
 test("a service that is down is unreachable", async () => {
   const varve = new VarveClient(await closedAddress(), { apiKey: "k", maxAttempts: 1 });
   await assert.rejects(varve.flush("s"), (error) => {

@@ -35,4 +35,6 @@ test("no attempt begins after the deadline", () => {
     retryWaitMs({ status: 503, retryAfter: "2", number: 1 }, { maxAttempts: 5, retryForMs: 30_000 }, elapsed, NOW, 0),
   );
   assert.deepEqual(waits, [2000, null]);
+  const forever = { maxAttempts: 5, retryForMs: Infinity };
+  assert.equal(retryWaitMs({ status: 503, retryAfter: "9999999", number: 1 }, forever, 0, NOW, 0), null, "no timer takes so long");
 });

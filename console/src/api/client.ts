@@ -6,29 +6,33 @@ import type { components, paths } from "./schema";
 export type Schemas = components["schemas"];
 
 let csrfToken = "";
-let onSignedOut: () => void = () => undefined;
+let onRefused: () => void = () => undefined;
 
 export function setCsrfToken(token: string): void {
   csrfToken = token;
 }
 
-/** Registers the reaction to a session that ended. */
-export function whenSignedOut(listener: () => void): void {
-  onSignedOut = listener;
+/** Registers the reaction to a session that ended, or that another tab has replaced. */
+export function whenSessionRefused(listener: () => void): void {
+  onRefused = listener;
 }
 
-const SAFE = new Set(["GET", "HEAD"]);
+/** Reads send the token, too: the cookie may be that of another key, with which another tab has signed in. */
+const TOKEN_HEADER = "X-CSRF-Token";
 
 const session: Middleware = {
   onRequest({ request }) {
-    if (!SAFE.has(request.method)) request.headers.set("X-CSRF-Token", csrfToken);
+    if (csrfToken !== "") request.headers.set(TOKEN_HEADER, csrfToken);
     return request;
   },
-  onResponse({ response }) {
-    if (response.status === 401) onSignedOut();
+  async onResponse({ response }) {
+    if (response.status === 401) onRefused();
+    if (response.status === 403 && isOfOtherSession(parse(await response.clone().text()))) onRefused();
     return undefined;
   },
 };
+
+const isOfOtherSession = (problem: unknown): boolean => typeof problem === "object" && problem !== null && "type" in problem && problem.type === "urn:varve:problem:csrf";
 
 /** The typed client of the HTTP API. */
 export const api = createClient<paths>({ credentials: "same-origin" });
@@ -69,11 +73,11 @@ export const SESSION_PATH = "/console/session";
 export async function fetchJson<Data>(method: string, path: string, body?: unknown): Promise<Data> {
   const headers = new Headers();
   if (body !== undefined) headers.set("Content-Type", "application/json");
-  if (!SAFE.has(method)) headers.set("X-CSRF-Token", csrfToken);
+  if (csrfToken !== "" && !(path === SESSION_PATH && method === "GET")) headers.set(TOKEN_HEADER, csrfToken);
   const response = await fetch(path, { method, headers, credentials: "same-origin", body: body === undefined ? undefined : JSON.stringify(body) });
-  if (response.status === 401 && path !== SESSION_PATH) onSignedOut();
   const text = await response.text();
   const parsed: unknown = text ? parse(text) : null;
+  if (path !== SESSION_PATH && (response.status === 401 || (response.status === 403 && isOfOtherSession(parsed)))) onRefused();
   if (!response.ok) throw apiError(response, parsed);
   return parsed as Data;
 }

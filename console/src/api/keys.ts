@@ -46,5 +46,8 @@ export const useCreateOperator = () => useAdminChange((body: { label: string; ro
 
 export const useDeleteOperator = () => useAdminChange((id: string) => unwrap(api.DELETE("/v1/admin/operators/{key_id}", { params: { path: { key_id: id } } })));
 
+/** Changes a tenant that was read at a revision. The service refuses it with 412 if the tenant has changed since. */
 export const useUpdateTenant = (tenant: string) =>
-  useAdminChange((body: Schemas["TenantChange"]) => unwrap(api.PATCH("/v1/admin/tenants/{tenant}", { params: { path: { tenant } }, body })));
+  useAdminChange(({ revision, change }: { revision: number; change: Schemas["TenantChange"] }) =>
+    unwrap(api.PATCH("/v1/admin/tenants/{tenant}", { params: { path: { tenant }, header: { "If-Match": `"${revision}"` } }, body: change })),
+  );

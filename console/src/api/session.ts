@@ -1,4 +1,5 @@
-import { queryOptions, useQueryClient, useSuspenseQuery, type QueryClient } from "@tanstack/react-query";
+import { queryOptions, useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { createContext, useContext } from "react";
 
 import { fetchJson, SESSION_PATH, setCsrfToken } from "./client";
 import { ApiError } from "./errors";
@@ -25,61 +26,98 @@ export interface Session {
 
 async function readSession(): Promise<Session | null> {
   try {
-    const session = await fetchJson<Session>("GET", SESSION_PATH);
-    setCsrfToken(session.csrf_token);
-    return session;
+    return await fetchJson<Session>("GET", SESSION_PATH);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
     throw error;
   }
 }
 
-/** The session of this browser, or null if nobody is signed in. */
-export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: readSession, staleTime: Infinity, retry: false });
-
-let hasEnded = false;
-
-/** Whether the latest session ended without signing out: it expired, or its key was revoked. */
-export const sessionHasEnded = (): boolean => hasEnded;
-
-/** Leads to the sign-in page after the service has refused the session, and forgets everything that was read in it. */
-export function leaveEndedSession(client: QueryClient): void {
-  if (client.getQueryData(sessionQuery.queryKey) === null) return;
-  hasEnded = true;
-  setCsrfToken("");
-  forget(client);
-}
-
-function forget(client: QueryClient): void {
-  // The session's own query stays: the gate observes it.
-  client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
-  client.setQueryData(sessionQuery.queryKey, null);
-}
-
-export async function signIn(apiKey: string): Promise<Session> {
-  const session = await fetchJson<Session>("POST", SESSION_PATH, { api_key: apiKey });
-  setCsrfToken(session.csrf_token);
-  hasEnded = false;
+async function openSession(): Promise<Session | null> {
+  const session = await readSession();
+  if (session !== null) setCsrfToken(session.csrf_token);
   return session;
 }
 
-/** Ends the session, and forgets everything that was read in it. */
+/** The session of this tab, or null if nobody is signed in. */
+export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: openSession, staleTime: Infinity, retry: false });
+
+/** The latest session of this tab, also after its end, until somebody signs out. */
+let latest: Session | null = null;
+
+/** The session that ended without signing out: it expired, its key was revoked, or another tab signed in with another key. */
+export const endedSession = (): Session | null => latest;
+
+/** Identifies a principal: the next one must not see what this one has read or entered. */
+export function identityOf({ kind, tenant, user, id }: Principal): string {
+  return JSON.stringify([kind, tenant, user, id]);
+}
+
+let checking: Promise<void> | null = null;
+
+/** Goes on with the browser's session if it is of the same key, for example after another tab has signed in again. Otherwise this tab has no session. */
+export function checkSession(client: QueryClient): Promise<void> {
+  checking ??= check(client).finally(() => {
+    checking = null;
+  });
+  return checking;
+}
+
+async function check(client: QueryClient): Promise<void> {
+  latest = client.getQueryData(sessionQuery.queryKey) ?? latest;
+  if (latest === null) return;
+  const found = await readSession().catch(() => undefined);
+  if (found === undefined) return;
+  if (found !== null && identityOf(found.principal) === identityOf(latest.principal)) accept(client, found);
+  else {
+    setCsrfToken("");
+    client.setQueryData(sessionQuery.queryKey, null);
+  }
+}
+
+function accept(client: QueryClient, session: Session): void {
+  setCsrfToken(session.csrf_token);
+  if (latest !== null && identityOf(latest.principal) !== identityOf(session.principal)) forget(client);
+  latest = null;
+  client.setQueryData(sessionQuery.queryKey, session);
+  void client.invalidateQueries({ predicate: (query) => query.state.status === "error" });
+}
+
+/** Forgets everything that was read in a session. Its own query stays: the gate observes it. */
+function forget(client: QueryClient): void {
+  client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
+}
+
+export async function signIn(client: QueryClient, apiKey: string): Promise<void> {
+  accept(client, await fetchJson<Session>("POST", SESSION_PATH, { api_key: apiKey }));
+}
+
+/** Ends the session. */
 export function useSignOut(): () => Promise<void> {
   const client = useQueryClient();
   return async () => {
     await fetchJson<null>("DELETE", SESSION_PATH).catch((error: unknown) => {
-      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      // 403: another tab has signed in since, which has ended this session.
+      if (!(error instanceof ApiError) || ![401, 403].includes(error.status)) throw error;
     });
+    latest = null;
+    setCsrfToken("");
     forget(client);
+    client.setQueryData(sessionQuery.queryKey, null);
   };
 }
 
-/** The signed-in principal. Only for components inside the shell. */
-export function usePrincipal(): Principal {
-  const { data } = useSuspenseQuery(sessionQuery);
-  if (data === null) throw new Error("nobody is signed in");
-  return data.principal;
+/** The session of the pages inside the shell. */
+export const SessionContext = createContext<Session | null>(null);
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === null) throw new Error("nobody is signed in");
+  return session;
 }
+
+/** The signed-in principal. Only for components inside the shell. */
+export const usePrincipal = (): Principal => useSession().principal;
 
 /** The address of a resource that tenants and operators read at different places. The tenant in the query is for operators. */
 export function placeFor(principal: Principal, rest: string, query: Record<string, string | number | null | undefined> = {}): string {

@@ -1,9 +1,8 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { LogOut, Menu } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 
-import { hasScope, sessionQuery, useSignOut, type Principal } from "@/api/session";
+import { hasScope, useSession, useSignOut, type Principal } from "@/api/session";
 import { Badge } from "@/ui/Badge";
 import { Dialog } from "@/ui/Dialog";
 import { Notices, notify } from "@/ui/notices";
@@ -22,10 +21,8 @@ const MemoryDialog = lazy(async () => ({ default: (await import("@/pages/memorie
 
 /** The frame of all pages: navigation, who is signed in, and the page. */
 export function Shell() {
-  const { data: session } = useSuspenseQuery(sessionQuery);
+  const { principal, version } = useSession();
   const [menuOpen, setMenuOpen] = useState(false);
-  if (session === null) return null;
-  const { principal, version } = session;
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[14.5rem_minmax(0,1fr)]">
       <a href="#main" className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-30 focus:rounded-md focus:bg-panel focus:p-2">

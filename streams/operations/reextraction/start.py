@@ -1,8 +1,10 @@
 """Starts and resumes re-extractions: sets the position of the workers, then writes the control log."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from control import ControlWriter, Draft, read_control
+from control.draft import new
 from control.generations.reading import windows_topic, workers_of
 from control.generations.reextraction_changes import (
     ReextractionRequest,
@@ -71,16 +73,16 @@ async def start(
 
 
 async def resume(
-    settings: Settings, generation: str, *, writer: ControlWriter, by: str, budget: RunBudget | None = None
+    settings: Settings, generation: str, *, writer: ControlWriter, by: str, limits: Mapping[str, float | None] | None = None
 ) -> Written[Reextraction]:
-    """Resumes a re-extraction; a running one gets only the new budget.
+    """Resumes a re-extraction; a running one gets only the new limits.
 
     Args:
         settings: The settings.
         generation: The generation that it builds.
         writer: Writes the control log.
         by: The actor, for the audit log.
-        budget: Its new limits. Default: unchanged.
+        limits: The fields of its budget to set. Default: none.
 
     Raises:
         UnknownReextractionError: If there is none.
@@ -89,15 +91,15 @@ async def resume(
         KafkaUnavailableError: If no broker responds.
     """
     reextraction_of(Draft(await read_control(settings)), generation)
-    if budget is not None:
-        require_prices(settings, budget)
+    if limits:
+        require_prices(settings, new(RunBudget, **limits))
     topic = windows_topic(settings)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         ends = await offsets.end_offsets([topic])
         position = position_in(ends, await offsets.committed_offsets(workers_of(settings, generation), [topic]))
     now = datetime.now(UTC)
     return await writer.write(
-        lambda draft: resume_reextraction(draft, generation, at=now, budget=budget, position=position),
+        lambda draft: resume_reextraction(draft, generation, at=now, limits=limits, position=position),
         action="reextraction resume",
         by=by,
     )

@@ -36,8 +36,12 @@ def test_other_tokens_are_refused(sent: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
-def test_reading_needs_no_token(method: str) -> None:
-    require_csrf_token(request(method), Session("a-session", KeyHash.of("key")))
+def test_reading_needs_no_token_but_refuses_another_sessions(method: str) -> None:
+    session = Session("a-session", KeyHash.of("key"))
+    require_csrf_token(request(method), session)
+    require_csrf_token(request(method, x_csrf_token=session.csrf_token), session)
+    with pytest.raises(ProblemError):
+        require_csrf_token(request(method, x_csrf_token=Session("of another tab", KeyHash.of("key")).csrf_token), session)
 
 
 @pytest.mark.parametrize(

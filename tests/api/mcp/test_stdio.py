@@ -1,8 +1,12 @@
 """``varve mcp``: the SDK's client starts the command, which calls a running service."""
 
+import asyncio
+import json
 import os
 import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -31,6 +35,28 @@ async def test_the_command_serves_a_running_service(service: RunningService, tmp
             assert {each["user"] for each in (await call(client, "list"))["memories"]} == {"ann"}
             assert (await call(client, "remember", text="I like tea."))["session"] == f"mcp-{user_digest('ann')}"
             assert "no memory" in await failure(client, "get", memory_id="00000000-0000-0000-0000-000000000000")
+
+
+async def test_lines_that_are_no_messages_are_answered(tmp_path: Path) -> None:
+    started = command(tmp_path, VARVE_CLIENT__URL=f"http://127.0.0.1:{free_port()}", VARVE_CLIENT__API_KEY="k")
+    process = await asyncio.create_subprocess_exec(started.command, *started.args, env=started.env, stdin=PIPE, stdout=PIPE)
+
+    def line(**members: Any) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n"
+
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        line(id=0, method="initialize", params=hello),
+        line(method="notifications/initialized"),
+        line(method="notifications/cancelled", params={"requestId": "unknown"}),
+        line(id=1, method="tools/call", params={"name": "recall", "arguments": {"query": "half of a character: \ud83d"}}),
+        line(id="two", method="tools/call", params=[]),
+        b"{nope\n",
+        line(id=3, method="ping"),
+    ]
+    output, _ = await process.communicate(b"".join(lines))
+    answers = {each["id"]: each.get("error", {}).get("code") for each in map(json.loads, output.splitlines())}
+    assert answers == {0: None, 1: -32700, "two": -32600, None: -32700, 3: None}
 
 
 async def test_an_unreachable_service_is_named(tmp_path: Path) -> None:

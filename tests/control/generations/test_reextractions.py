@@ -105,12 +105,20 @@ def test_pause_and_resume_keep_position_and_budget(state: ControlState) -> None:
     apply_change(state, lambda draft: pause_reextraction(draft, NEW, reason="the budget is used up"))
     paused = apply_change(state, lambda draft: pause_reextraction(draft, NEW, reason="by hand"))
     assert paused.reason == "the budget is used up"
-    larger = apply_change(state, lambda draft: resume_reextraction(draft, NEW, at=LATER, budget=RunBudget(tokens=9_000), position=7))
+    larger = apply_change(state, lambda draft: resume_reextraction(draft, NEW, at=LATER, limits={"tokens": 9_000}, position=7))
     assert (larger.state, larger.reason, larger.budget.tokens) == ("running", "", 9_000)
     assert (larger.running_since, larger.position_then, larger.started_at) == (LATER, 7, NOW)
     same = apply_change(state, lambda draft: resume_reextraction(draft, NEW, at=LATER + timedelta(hours=1), position=9))
     assert same == state.reextractions[NEW]
     assert same.position_then == 7, "it was running already"
+
+
+def test_operators_set_different_limits_at_once(state: ControlState) -> None:
+    started(state)
+    limits: tuple[dict[str, float | None], ...] = ({"tokens": 9_000}, {"calls_per_minute": 3})
+    for each in limits:
+        apply_change(state, lambda draft, each=each: resume_reextraction(draft, NEW, at=LATER, limits=each))  # type: ignore[misc]
+    assert state.reextractions[NEW].budget == RunBudget(tokens=9_000, calls_per_minute=3)
 
 
 def test_it_resumes_only_after_an_erasure(state: ControlState) -> None:

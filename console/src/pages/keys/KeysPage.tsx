@@ -27,7 +27,7 @@ export function KeysPage() {
       {tenant ? (
         <>
           <TenantKeys key={tenant} tenant={tenant} />
-          <TenantLimits tenant={tenant} />
+          <TenantLimits key={`limits of ${tenant}`} tenant={tenant} />
           <Webhooks key={`webhooks of ${tenant}`} tenant={tenant} />
           <TenantFacts tenant={tenant} />
         </>

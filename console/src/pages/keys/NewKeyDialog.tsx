@@ -6,6 +6,8 @@ import { Dialog } from "@/ui/Dialog";
 import { DialogForm } from "@/ui/DialogForm";
 import { CheckField, TextField } from "@/ui/Field";
 
+import { showSecret } from "./showSecret";
+
 const SCOPES: { scope: Scope; label: string }[] = [
   { scope: "ingest", label: "ingest: send messages" },
   { scope: "recall", label: "recall: read memories" },
@@ -26,19 +28,19 @@ export function NewKeyDialog({ tenant, onClose, onMade }: { tenant: string; onCl
     setScopes(next);
   };
   const submit = () =>
-    create.mutate(
-      {
+    showSecret(
+      create.mutateAsync({
         label: label.trim(),
         scopes: SCOPES.map((each) => each.scope).filter((scope) => scopes.has(scope)),
         user: user.trim() || null,
         expires: expires ? new Date(`${expires}T00:00:00`).toISOString() : null,
-      },
-      { onSuccess: (made) => onMade(made.key) },
+      }),
+      onMade,
     );
   return (
     <Dialog title={`New key of ${tenant}`} onClose={onClose}>
       <DialogForm action="Make the key" disabled={scopes.size === 0} change={create} onSubmit={submit} onClose={onClose}>
-        <TextField label="Label" value={label} maxLength={200} onChange={(event) => setLabel(event.target.value)} />
+        <TextField label="Label" value={label} maxLength={100} onChange={(event) => setLabel(event.target.value)} />
         <fieldset>
           <legend className="mb-1 text-xs font-medium text-muted">Scopes</legend>
           <div className="grid gap-1">

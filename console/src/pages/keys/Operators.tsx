@@ -16,6 +16,7 @@ import { QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
 
 import { SecretDialog } from "./SecretDialog";
+import { showSecret } from "./showSecret";
 
 export function Operators() {
   const principal = usePrincipal();
@@ -74,7 +75,7 @@ function NewOperatorDialog({ onClose, onMade }: { onClose: () => void; onMade: (
   const [role, setRole] = useState<Role>("viewer");
   return (
     <Dialog title="New operator’s key" onClose={onClose}>
-      <DialogForm action="Make the key" change={create} onSubmit={() => create.mutate({ label: label.trim(), role }, { onSuccess: (made) => onMade(made.key) })} onClose={onClose}>
+      <DialogForm action="Make the key" change={create} onSubmit={() => showSecret(create.mutateAsync({ label: label.trim(), role }), onMade)} onClose={onClose}>
         <TextField label="Label" required value={label} onChange={(event) => setLabel(event.target.value)} />
         <SelectField label="Role" options={ROLES} value={role} onChange={(event) => setRole(event.target.value as Role)} />
       </DialogForm>

@@ -13,6 +13,7 @@ import { Table } from "@/ui/Table";
 import { keyColumns } from "./keyColumns";
 import { NewKeyDialog } from "./NewKeyDialog";
 import { SecretDialog } from "./SecretDialog";
+import { showSecret } from "./showSecret";
 
 export function TenantKeys({ tenant }: { tenant: string }) {
   const mayChange = hasRole(usePrincipal(), "admin");
@@ -82,7 +83,7 @@ function Rotate({ tenant, apiKey, onClose, onMade }: { tenant: string; apiKey: A
       action="Rotate"
       change={rotate}
       onClose={onClose}
-      onConfirm={() => rotate.mutate({ id: apiKey.id, overlapS: HOUR_S }, { onSuccess: (made) => onMade(made.key) })}
+      onConfirm={() => showSecret(rotate.mutateAsync({ id: apiKey.id, overlapS: HOUR_S }), onMade)}
     >
       <p>You get a new key with the same scopes. The old key works for one more hour.</p>
     </ConfirmDialog>

@@ -1,7 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import type { Schemas } from "@/api/client";
+import { ApiError } from "@/api/errors";
 import { tenantQuery, useUpdateTenant, type Tenant } from "@/api/keys";
 import { hasRole, usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
@@ -13,7 +14,7 @@ import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
 import { QueryState } from "@/ui/states";
 
-import { BUDGET, entriesOf, inWordsOf, QUOTA, withEntries, type Entry, type LimitField, type Limits } from "./limits";
+import { BUDGET, changedLimits, entriesOf, inWordsOf, QUOTA, rebased, withEntries, type ChangedLimit, type Entry, type LimitField, type Limits } from "./limits";
 
 export function TenantLimits({ tenant }: { tenant: string }) {
   const mayChange = hasRole(usePrincipal(), "admin");
@@ -70,22 +71,44 @@ function LimitList({ title, fields, own, inForce }: ListProps) {
 }
 
 function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }) {
+  const client = useQueryClient();
   const update = useUpdateTenant(tenant.id);
+  // The state that the entries were made from: the tenant may be read again while the form is open.
+  const [base, setBase] = useState(tenant);
   const [quota, setQuota] = useState(entriesOf(QUOTA, tenant.quota));
   const [budget, setBudget] = useState(entriesOf(BUDGET, tenant.budget));
-  const submit = () =>
+  const [newer, setNewer] = useState<Tenant | null>(null);
+  const save = (from: Tenant) => {
+    const change = { quota: withEntries(from.quota, QUOTA, quota), budget: withEntries(from.budget, BUDGET, budget) } as Schemas["TenantChange"];
     update.mutate(
-      { quota: withEntries(tenant.quota, QUOTA, quota), budget: withEntries(tenant.budget, BUDGET, budget) } as Schemas["TenantChange"],
+      { revision: from.revision, change },
       {
         onSuccess: () => {
           notify("The limits are stored. Every process applies them within seconds.");
           onClose();
         },
+        onError: (error) => {
+          if (isConflict(error)) void client.fetchQuery({ ...tenantQuery(tenant.id), staleTime: 0 }).then(meet, () => undefined);
+        },
       },
     );
+  };
+  const meet = (found: Tenant) => {
+    // Another part of the tenant has changed, such as its keys.
+    if (differences(base, found).length === 0) save(found);
+    else setNewer(found);
+  };
+  const takeOver = (found: Tenant) => {
+    setQuota(rebased(QUOTA, quota, base.quota, found.quota));
+    setBudget(rebased(BUDGET, budget, base.budget, found.budget));
+    setBase(found);
+    setNewer(null);
+    update.reset();
+  };
+  const error = newer !== null && update.error !== null && isConflict(update.error) ? null : update.error;
   return (
     <Dialog title={`Quotas and budget of ${tenant.id}`} onClose={onClose}>
-      <DialogForm action="Save" change={update} onSubmit={submit} onClose={onClose}>
+      <DialogForm action="Save" disabled={newer !== null} change={{ isPending: update.isPending, error }} onSubmit={() => save(base)} onClose={onClose}>
         <p className="text-sm text-muted">Leave a field empty to use the default of the deployment.</p>
         <FieldSet title="Quotas" fields={QUOTA} entries={quota} onChange={setQuota} />
         <FieldSet
@@ -95,8 +118,33 @@ function EditDialog({ tenant, onClose }: { tenant: Tenant; onClose: () => void }
           entries={budget}
           onChange={setBudget}
         />
+        {newer && <Conflict changes={differences(base, newer)} onTakeOver={() => takeOver(newer)} />}
       </DialogForm>
     </Dialog>
+  );
+}
+
+const isConflict = (error: Error) => error instanceof ApiError && error.status === 412;
+
+const differences = (before: Tenant, after: Tenant) => [...changedLimits(QUOTA, before.quota, after.quota), ...changedLimits(BUDGET, before.budget, after.budget)];
+
+/** Says which limits somebody else has stored since the form was opened. */
+function Conflict({ changes, onTakeOver }: { changes: ChangedLimit[]; onTakeOver: () => void }) {
+  return (
+    <div role="alert" className="space-y-2 rounded-md bg-warn-soft px-3 py-2 text-sm">
+      <p>Nothing is stored yet: these limits were changed after you opened this form.</p>
+      <ul aria-label="Limits that were changed" className="list-disc pl-5">
+        {changes.map(({ label, before, after }) => (
+          <li key={label}>
+            {label}: {before} → {after}
+          </li>
+        ))}
+      </ul>
+      <Button size="small" onClick={onTakeOver}>
+        Load them
+      </Button>
+      <p className="text-xs text-muted">The fields that you have changed keep your entries. Check them, and save again.</p>
+    </div>
   );
 }
 

@@ -66,6 +66,27 @@ export function withEntries(before: Limits, fields: LimitField[], entries: Recor
   return after;
 }
 
+export interface ChangedLimit {
+  label: string;
+  before: string;
+  after: string;
+}
+
+/** The limits that differ between two states of a tenant's own limits. */
+export function changedLimits(fields: LimitField[], before: Limits, after: Limits): ChangedLimit[] {
+  const ownInWords = (field: LimitField, own: Limits) => (field.name in own ? inWordsOf(field, own[field.name]) : "default");
+  return fields
+    .map((field) => ({ label: field.label, before: ownInWords(field, before), after: ownInWords(field, after) }))
+    .filter((each) => each.before !== each.after);
+}
+
+/** The entries of a form that was opened with other limits: those that the reader has changed stay, all others follow the limits. */
+export function rebased(fields: LimitField[], entries: Record<string, Entry>, before: Limits, after: Limits): Record<string, Entry> {
+  const opened = entriesOf(fields, before);
+  const changed = Object.entries(entries).filter(([name, entry]) => entry !== opened[name]);
+  return { ...entriesOf(fields, after), ...Object.fromEntries(changed) };
+}
+
 /** A limit in words. */
 export function inWordsOf(field: LimitField, value: unknown): string {
   if (value === null || value === undefined) return "no limit";

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 
 import { historyQuery } from "@/api/entities";
 import type { Memory } from "@/api/memories";
+import { LoadMore } from "@/ui/LoadMore";
 import { QueryState } from "@/ui/states";
 
 import { Steps } from "../entities/Steps";
@@ -14,5 +15,10 @@ export function HistoryTab({ memory }: { memory: Memory }) {
 
 function EntityHistory({ type, entityKey }: { type: string; entityKey: string }) {
   const query = useInfiniteQuery(historyQuery(type, entityKey));
-  return <QueryState query={query}>{(data) => <Steps steps={data.pages.flatMap((page) => page.steps)} />}</QueryState>;
+  return (
+    <>
+      <QueryState query={query}>{(data) => <Steps steps={data.pages.flatMap((page) => page.steps)} />}</QueryState>
+      <LoadMore query={query} className="pt-3" />
+    </>
+  );
 }

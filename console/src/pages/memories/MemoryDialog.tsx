@@ -61,7 +61,7 @@ function MemoryView({ memory, onDone }: { memory: Memory; onDone: Done }) {
   return (
     <div className="space-y-4">
       <div className="space-y-2">
-        <TypeBadge memory={memory} />
+        <TypeBadge memory={memory} wraps />
         {isInvalid(memory) && (
           <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">This event was marked as never true. Lists, recalls and entities leave it out.</p>
         )}

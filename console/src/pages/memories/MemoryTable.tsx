@@ -1,5 +1,6 @@
 import type { Memory } from "@/api/memories";
 import { Badge } from "@/ui/Badge";
+import { cx } from "@/ui/classes";
 import { formatScore } from "@/ui/format";
 import { Moment } from "@/ui/Moment";
 import { Name } from "@/ui/Name";
@@ -48,11 +49,12 @@ export function Content({ memory }: { memory: Pick<Memory, "speaker" | "content"
   );
 }
 
-export function TypeBadge({ memory }: { memory: Pick<Memory, "kind" | "type"> }) {
+/** The kind and type of a memory: in a table in one line. */
+export function TypeBadge({ memory, wraps = false }: { memory: Pick<Memory, "kind" | "type">; wraps?: boolean }) {
   return (
-    <span className="inline-flex items-center gap-1 whitespace-nowrap">
+    <span className={cx("inline-flex items-center gap-1", !wraps && "whitespace-nowrap")}>
       <Badge tone={memory.kind === "entity" ? "accent" : "neutral"}>{memory.kind}</Badge>
-      <span className="font-mono text-xs">{memory.type}</span>
+      <span className={cx("font-mono text-xs", wraps && "[overflow-wrap:anywhere]")}>{memory.type}</span>
     </span>
   );
 }

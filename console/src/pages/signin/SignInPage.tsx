@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
 import { ApiError } from "@/api/errors";
-import { sessionHasEnded, sessionQuery, signIn } from "@/api/session";
+import { endedSession, signIn } from "@/api/session";
 import { Logo } from "@/shell/Logo";
 import { ThemeSwitch } from "@/shell/ThemeSwitch";
 import { Button } from "@/ui/Button";
@@ -12,9 +12,13 @@ import { ErrorNote } from "@/ui/states";
 export function SignInPage() {
   const client = useQueryClient();
   const [key, setKey] = useState("");
-  const attempt = useMutation({ mutationFn: signIn, onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session) });
+  const attempt = useMutation({ mutationFn: (given: string) => signIn(client, given) });
   useEffect(() => {
+    const before = document.title;
     document.title = "Sign in · Varve console";
+    return () => {
+      document.title = before;
+    };
   }, []);
   return (
     <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-6 p-4">
@@ -30,9 +34,10 @@ export function SignInPage() {
           <h1>Sign in</h1>
           <p className="mt-1 text-sm text-muted">Use an API key of a tenant or of an operator. The console shows what the key may see.</p>
         </div>
-        {sessionHasEnded() && (
+        {endedSession() && (
           <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            Your session has ended. Sign in again: the same page opens. A change that you were sending was not made.
+            Your session has ended, or another tab has signed in with another key. Sign in again: with the same key, what you have entered is still there. A change that you were
+            sending was not made.
           </p>
         )}
         <TextField

@@ -73,7 +73,7 @@ async def test_a_budget_pauses_it_and_a_larger_one_continues(flow: Settings) -> 
         assert await work(settings, NEW) == "paused", "a worker that is started again does nothing"
         assert len(simulator.requests) == first.total()
 
-        await resume(settings, NEW, writer=ControlWriter(settings=settings), by=BY, budget=RunBudget(tokens=10_000_000))
+        await resume(settings, NEW, writer=ControlWriter(settings=settings), by=BY, limits={"tokens": 10_000_000})
         stop = asyncio.Event()
         working = asyncio.create_task(work(settings, NEW, stop=stop))
         await _caught_up(settings)
@@ -124,7 +124,7 @@ async def test_a_pause_stops_a_running_worker(flow: Settings) -> None:
         assert (await extracted(settings)).total() == len(simulator.requests) == 10, "the rate allows no more in a minute"
         async with worker_process(settings) as process:
             assert await process.wait() == 0, "it ends at once: the re-extraction is paused"
-        await resume(settings, NEW, writer=ControlWriter(settings=settings), by=BY, budget=RunBudget())
+        await resume(settings, NEW, writer=ControlWriter(settings=settings), by=BY, limits={"calls_per_minute": None})
         async with worker_process(settings) as process:
             await _caught_up(settings)
             process.terminate()

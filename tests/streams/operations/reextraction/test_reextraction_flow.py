@@ -93,7 +93,7 @@ async def test_an_erasure_during_a_run_reaches_the_generation(leased: Settings, 
             (receipt,) = await erase(leased, TENANT, [LEAVING], by=BY, store=store, redis=redis)
         assert receipt.finished_at is not None
         assert not (await progress_of(leased)).is_caught_up
-        await resume(leased, NEW, writer=ControlWriter(settings=leased), by=BY, budget=RunBudget())
+        await resume(leased, NEW, writer=ControlWriter(settings=leased), by=BY, limits={"calls_per_minute": None})
         await _caught_up(leased)
         await caught_up(leased)
         users = {(each["generation"], each["user"]) for each in await _memories(store)}
@@ -114,7 +114,7 @@ async def test_it_is_rehearsed_switched_and_rolled_back(leased: Settings, store:
         assert incomplete.lost_share > 0
         assert incomplete.worst(1)[0].lost
 
-        await resume(leased, NEW, writer=ControlWriter(settings=leased), by=BY, budget=RunBudget())
+        await resume(leased, NEW, writer=ControlWriter(settings=leased), by=BY, limits={"calls_per_minute": None})
         await _caught_up(leased)
         await caught_up(leased)
         recalls = await records_written(leased, "recalls")

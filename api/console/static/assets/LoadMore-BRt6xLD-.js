@@ -1,1 +1,0 @@
-import{E as e,jt as t}from"./format-BBu4OpU8.js";var n=t();function r({query:t,className:r=`border-t p-3`}){return t.hasNextPage?(0,n.jsx)(`div`,{className:`${r} text-center`,children:(0,n.jsx)(e,{busy:t.isFetchingNextPage,onClick:()=>void t.fetchNextPage(),children:`Load more`})}):null}export{r as t};

@@ -1,1 +1,0 @@
-import{I as e,jt as t}from"./format-BBu4OpU8.js";var n=t();function r({id:t,className:r=`hover:text-accent hover:underline`,children:a,onClick:o}){return(0,n.jsx)(e,{to:`.`,search:e=>({...e,memory:t}),className:a===void 0?i:r,onClick:o,children:a??t})}var i=`font-mono text-xs break-all text-accent underline`;export{r as t};

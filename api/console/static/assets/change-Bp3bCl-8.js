@@ -1,1 +1,0 @@
-import{y as e}from"./index-B6erHpcU.js";import{At as t}from"./format-BBu4OpU8.js";var n=[2e3,6e3];function r(r,...i){let a=t(),o=()=>{for(let e of i)a.invalidateQueries({queryKey:[e]})};return e({mutationFn:r,onSuccess:()=>{o();for(let e of n)window.setTimeout(o,e)}})}export{r as t};
