@@ -11,6 +11,7 @@ IfMatch = Annotated[
     str | None,
     Header(
         alias="If-Match",
+        max_length=1000,
         description='The `ETag` of the resource as the client has read it, such as `"7"`, or several with commas. If the resource has '
         "changed since, the response is 412 and nothing changes. Default: the change does not depend on the revision.",
     ),
