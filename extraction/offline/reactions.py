@@ -1,0 +1,167 @@
+"""Reactions: sentences that judge, repeat or encourage what somebody else said, and questions.
+
+A sentence reacts if it has no content of its own: nothing about its writer but an attitude ("I'm so glad for you"), no name, number or day,
+and besides judgements no word that the messages before it lack. "Your family's support is the best!" reacts to a message about that support.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from extraction.offline.factuality.moods import statement_and_question
+from extraction.offline.grammar.content_words import content_words, has_digit, is_filler_sentence
+from extraction.offline.grammar.patterns import any_of, listed
+from memory.texts.prefiltered_patterns import compiled
+from memory.texts.words import stem
+
+_JUDGING_WORDS: Final = """
+best better bad worse worst awful terrible horrible sad tough hard rough scary crazy weird strange odd wild insane hilarious cute pretty
+gorgeous yummy tasty kind brave strong proud lucky unlucky fortunate unfortunate important special common rare random easy difficult worth
+huge big deep truly wrong fair valid congratulation bummer shame pity blast treat joy win hero star inspire impress encourage
+job work effort idea choice plan story guy person people man lady buddy moment memory experience way part
+"""
+"""Judgements that no form shows, and nouns that only carry one: "good idea"."""
+_ENCOURAGING_WORDS: Final = """
+believe dream goal forward push chase follow pursue shine rock bring quit stop heart head spirit succeed success root cheer support count
+trust deserve enjoy share show tell hear see remember forget difference impact reality world future journey passion dedication potential
+confident positive energy motivate attitude grow learn matter mean appreciate understand imagine agree
+"""
+_ATTITUDES: Final = frozenset(stem(word) for word in (_JUDGING_WORDS + _ENCOURAGING_WORDS).split())
+_DEGREES: Final = any_of(
+    listed("so, very, really, quite, pretty, super, truly, just, always, both, more, most, kinda, kind of, absolutely, a, an, the")
+)
+_JUDGEMENT: Final = compiled(
+    r"(?:\b(?:is|are|was|were|be|been|being|sounds?|looks?|seems?|feels?|must|so|such|very|really|quite|pretty|super|truly|how|what|pure)|['’]s|['’]re)"
+    rf" (?:{_DEGREES} )*\w+(?:ing|ful|ous|ive|able|ible|less|some|ic|ed)\b",
+    re.IGNORECASE,
+)
+"""A judgement that its place and its form show: "sounds delightful", "is so relatable"."""
+_ATTITUDE: Final = compiled(
+    r"\b(?:I['’]?m|I am|we['’]re|I) (?:(?:so|very|really|just|too|also|always|truly|super|all|am|was|be|will|can|could|do) )*"
+    r"(?:glad|happy|proud|sorry|pleased|excited|stoked|thrilled|jealous|impressed|amazed|inspired|touched|honou?red|rooting|cheering|here) "
+    r"(?:(?:for|of|by|at|about) )?(?:you|your|that|this|it|both|them|to (?:hear|see|know|support))\b"
+    r"|\b(?:I['’]?m|I am) (?:(?:so|very|really) )*sorry\b"
+    r"|\bI (?:(?:really|so|totally|do|also|can|can['’]?t|could|truly|just|completely|fully) )*(?:(?:hope|bet|imagine|guess|think|believe|say)\b"
+    r"|(?:appreciate|agree|see|understand|get|know|feel|admire|mean|wait) (?:(?:so|too) )*(?=(?:you|your|that|this|it|what|how|why|to|so)\b|[\W_]*$))"
+    r"|\bI (?:(?:really|just|so) )*(?:love|like) (?=(?:you|your|what|how|the way)\b)"
+    r"|\b(?:let|tell|show|reminds?|keep|give|inspires?|inspired|lot to|much to|world to|with) (?:me|us)\b"
+    r"|\bwe (?:all|both|should|can|could|do|have (?=(?:that|this|it|so much|something) in common))\b|\bmy (?:friend|opinion|god|goodness)\b",
+    re.IGNORECASE,
+)
+"""What somebody feels about the words of others. It is in the first person, and no fact of the writer's life."""
+_WRITER: Final = compiled(r"\b(?:I|I['’]\w+|[Mm]y|[Mm]ine|[Mm]e|[Mm]yself|[Ww]e|[Ww]e['’]\w+|[Oo]urs?)\b|(?<!\S)i(?:['’]\w+|m|ve)?(?!\S)")
+_NAME: Final = compiled(r"(?<=[a-z,;] )[A-Z]\w+")
+_DAY: Final = compiled(
+    r"\b(?:today|tonight|tomorrow|yesterday|last|next|ago|(?:mon|tues|wednes|thurs|fri|satur|sun)day|weeks?|weekend|months?|years?)\b",
+    re.IGNORECASE,
+)
+_YOU: Final = compiled(r"\b(?:you|your|yours|yourself|ya|you['’]\w+)\b", re.IGNORECASE)
+_OF_YOU: Final = compiled(r"^\W*(?:\w+\W+){0,3}?(?:you|your|you['’]\w+)\b", re.IGNORECASE)
+"""A sentence whose subject is the other person."""
+_SUGGESTED: Final = compiled(r"\byou (?:\w+ )?(?:should|could|can|may|might|need|have to|ought)\b|\b(?:if|try|why not)\b", re.IGNORECASE)
+_MOST_NEW: Final = 2
+"""New words of a sentence about the other person, who knows it already: "You've built awesome connections"."""
+_TAG: Final = compiled(r",? (?:right|huh|eh|innit|(?:is|are|was|does|do)n['’]?t (?:it|they|that|you)(?: think)?)[?!]+\W*$", re.IGNORECASE)
+_SAME: Final = compiled(
+    r"^\W*(?:(?:oh|wow|yes|yeah|yep|ha(?:ha)*|lol|really|cool|nice|great|ok|okay|no|aw+|ah)\W+)*"
+    r"(?:me (?:too|neither|either|as well)|same(?: here)?|(?:so|neither|nor) (?:do|am|have|did|can) i"
+    r"|i (?:(?:certainly|really|totally|definitely|actually) )?(?:do|am|have|did|can)(?: ?n['’]?t| not)? (?:too|also|as well|either))\b",
+    re.IGNORECASE,
+)
+
+"""Says of its writer what somebody else said of themselves: "Me too!"."""
+_OWN_ANSWER: Final = compiled(
+    r"^\W*i (?:(?:certainly|really|totally|definitely|actually|sure) )?(?:do|am|did|have|can)(?: ?n['’]?t| not)?\W*$", re.IGNORECASE
+)
+"""The writer's answer to their own question: "Are you afraid of heights? I am"."""
+
+_ANSWERS: Final = compiled(
+    r"^\W*(?:yes|yeah|yep|yup|no|nope|nah|sure|of course|definitely|absolutely|totally|not really|sometimes|never)\b", re.IGNORECASE
+)
+
+
+def stems_of(texts: Iterable[str]) -> frozenset[str]:
+    """The stems of the content words of texts."""
+    return frozenset(stem(word) for text in texts for word in content_words(text))
+
+
+def is_about_writer(text: str) -> bool:
+    """Whether a text says something about its writer that is no attitude to what others said."""
+    return _WRITER.search(_ATTITUDE.sub(" ", text)) is not None
+
+
+def says_the_same(sentence: str) -> bool:
+    """Whether a sentence says of its writer what somebody else said of themselves: "Me too!"."""
+    return _SAME.match(sentence) is not None
+
+
+def affirms_or_denies(text: str) -> bool:
+    """Whether a text begins with yes, no or another word that answers a question."""
+    return _ANSWERS.match(text) is not None
+
+
+def reacts(sentence: str, said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> bool:
+    """Whether a sentence only reacts to what was said.
+
+    Args:
+        sentence: A sentence of a message.
+        said: The stems of the words of the messages before it.
+        names: Words of the speakers' names, in lower case.
+    """
+    if is_filler_sentence(sentence, names):
+        return True
+    if has_digit(sentence) or is_about_writer(sentence) or _DAY.search(sentence) is not None:
+        return False
+    if any(stem(name.lower()) not in said and not _is_name(name.lower(), names) for name in _NAME.findall(sentence)):
+        return False
+    rest = _ATTITUDE.sub(" ", sentence)
+    words = content_words(_JUDGEMENT.sub(" ", rest))
+    return len({stem(word) for word in words if not _is_name(word, names)} - said - _ATTITUDES) <= _most_new(rest)
+
+
+def _most_new(sentence: str) -> int:
+    """How many new words a reaction may have. What is said to somebody about themselves is known, but advice is not."""
+    if _YOU.search(sentence) is None or _SUGGESTED.search(sentence) is not None:
+        return 0
+    return _MOST_NEW if _OF_YOU.match(sentence) is not None else 1
+
+
+def _is_name(word: str, names: frozenset[str]) -> bool:
+    """Whether a word is a name, or its short form: "Mel" for Melanie."""
+    return word in names or (len(word) > 1 and any(name.startswith(word) for name in names))
+
+
+def asked_among(sentences: Sequence[str], said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> list[str]:
+    """The sentences that ask something, with or without a mark. A reaction with a tag, such as "So cute, right?", asks nothing.
+
+    Args:
+        sentences: Those of a text.
+        said: The stems of the words of the messages before it.
+        names: Words of the speakers' names, in lower case.
+    """
+    return [each for each in sentences if statement_and_question(each)[1] and not _reacts_with_tag(each, said, names)]
+
+
+def _reacts_with_tag(sentence: str, said: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a sentence is a reaction with a tag. "You're a welder, aren't you?" asks what its reader is."""
+    tag = _TAG.search(sentence)
+    return tag is not None and _YOU.search(sentence, 0, tag.start()) is None and reacts(sentence[: tag.start()], said, names)
+
+
+def only_ask(sentences: Sequence[str], said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> bool:
+    """Whether a text has nothing of substance besides questions.
+
+    Args:
+        sentences: Those of the text.
+        said: The stems of the words of the messages before it.
+        names: Words of the speakers' names, in lower case.
+    """
+    parts = [statement_and_question(each) for each in sentences]
+    return any(asked for _, asked in parts) and all(not stated or _says_little(stated, said, names) for stated, _ in parts)
+
+
+def _says_little(sentence: str, said: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a sentence next to a question only reacts, or has at most one content word, no number and nothing about its writer."""
+    if reacts(sentence, said, names):
+        return not says_the_same(sentence) and _OWN_ANSWER.match(sentence) is None
+    return not has_digit(sentence) and not is_about_writer(sentence) and len(content_words(sentence)) < 2
