@@ -1,7 +1,8 @@
 """Reactions: sentences that judge, repeat or encourage what somebody else said, and questions.
 
-A sentence reacts if it has no content of its own: nothing about its writer but an attitude ("I'm so glad for you"), no name, number or day,
-and besides judgements no word that the messages before it lack. "Your family's support is the best!" reacts to a message about that support.
+A sentence reacts if it has no content of its own: nothing about its writer but an attitude ("I'm so glad for you"), no name, number
+or day, and besides judgements no word that the messages before it lack. "Your family's support is the best!" reacts to a message about
+that support.
 """
 
 import re
@@ -15,12 +16,14 @@ from memory.texts.prefiltered_patterns import compiled
 from memory.texts.words import stem
 
 _JUDGING_WORDS: Final = """
-best better bad worse worst awful terrible horrible sad tough hard rough scary crazy weird strange odd wild insane hilarious cute pretty
-gorgeous yummy tasty kind brave strong proud lucky unlucky fortunate unfortunate important special common rare random easy difficult worth
-huge big deep truly wrong fair valid congratulation bummer shame pity blast treat joy win hero star inspire impress encourage
+best better bad worse worst awful terrible horrible terrific epic sad tough hard rough scary crazy weird strange odd wild insane hilarious
+cute pretty gorgeous yummy tasty kind brave strong proud lucky unlucky fortunate unfortunate important special common rare random easy difficult
+worth huge big deep truly wrong fair valid congratulation bummer shame pity blast treat joy win hero star
+inspire impress encourage excite interest fascinate reward fulfill relax refresh charm stun thrill comfort heartwarming touching satisfy
+frustrate annoy depress disappoint terrify overwhelm surprise confuse challenge adorable
 job work effort idea choice plan story guy person people man lady buddy moment memory experience way part
 """
-"""Judgements that no form shows, and nouns that only carry one: "good idea"."""
+"""Judgements, verbs of feelings ("so inspiring"), and nouns that only carry a judgement: "good idea"."""
 _ENCOURAGING_WORDS: Final = """
 believe dream goal forward push chase follow pursue shine rock bring quit stop heart head spirit succeed success root cheer support count
 trust deserve enjoy share show tell hear see remember forget difference impact reality world future journey passion dedication potential
@@ -31,21 +34,27 @@ _DEGREES: Final = any_of(
     listed("so, very, really, quite, pretty, super, truly, just, always, both, more, most, kinda, kind of, absolutely, a, an, the")
 )
 _JUDGEMENT: Final = compiled(
-    r"(?:\b(?:is|are|was|were|be|been|being|sounds?|looks?|seems?|feels?|must|so|such|very|really|quite|pretty|super|truly|how|what|pure)|['’]s|['’]re)"
-    rf" (?:{_DEGREES} )*\w+(?:ing|ful|ous|ive|able|ible|less|some|ic|ed)\b",
+    r"(?:\b(?:is|are|was|were|be|been|being|sounds?|looks?|seems?|feels?|must|so|such|very|really|quite|pretty|super|truly|how|what|pure)"
+    rf"|['’]s|['’]re) (?:{_DEGREES} )*\w+(?:ful|ous|ive|able|ible|less|some)\b"
+    rf"|\b(?:sounds?|looks?|seems?|feels?|so|such|very|really|how|what) (?:{_DEGREES} )*\w+(?:ing|ed)\b",
     re.IGNORECASE,
 )
 """A judgement that its place and its form show: "sounds delightful", "is so relatable"."""
+_SHE: Final = compiled(r"\b(?:s?he|him|hers?|his)\b", re.IGNORECASE)
+"""What is said of a third person may be a fact: "He is homeless"."""
+_FULLY: Final = r"(?:(?:really|so|totally|do|also|can|can['’]?t|could|truly|just|completely|fully) )*"
 _ATTITUDE: Final = compiled(
     r"\b(?:I['’]?m|I am|we['’]re|I) (?:(?:so|very|really|just|too|also|always|truly|super|all|am|was|be|will|can|could|do) )*"
     r"(?:glad|happy|proud|sorry|pleased|excited|stoked|thrilled|jealous|impressed|amazed|inspired|touched|honou?red|rooting|cheering|here) "
     r"(?:(?:for|of|by|at|about) )?(?:you|your|that|this|it|both|them|to (?:hear|see|know|support))\b"
     r"|\b(?:I['’]?m|I am) (?:(?:so|very|really) )*sorry\b"
-    r"|\bI (?:(?:really|so|totally|do|also|can|can['’]?t|could|truly|just|completely|fully) )*(?:(?:hope|bet|imagine|guess|think|believe|say)\b"
-    r"|(?:appreciate|agree|see|understand|get|know|feel|admire|mean|wait) (?:(?:so|too) )*(?=(?:you|your|that|this|it|what|how|why|to|so)\b|[\W_]*$))"
+    rf"|\bI {_FULLY}(?:hope|bet|imagine|guess|think|believe|say)\b"
+    rf"|\bI {_FULLY}(?:appreciate|agree|see|understand|get|know|feel|admire|mean|wait) (?:(?:so|too) )*"
+    r"(?=(?:you|your|that|this|it|what|how|why|to|so)\b|[\W_]*$)"
     r"|\bI (?:(?:really|just|so) )*(?:love|like) (?=(?:you|your|what|how|the way)\b)"
     r"|\b(?:let|tell|show|reminds?|keep|give|inspires?|inspired|lot to|much to|world to|with) (?:me|us)\b"
-    r"|\bwe (?:all|both|should|can|could|do|have (?=(?:that|this|it|so much|something) in common))\b|\bmy (?:friend|opinion|god|goodness)\b",
+    r"|\bwe (?:all|both|should|can|could|do|have (?=(?:that|this|it|so much|something) in common))\b"
+    r"|\bmy (?:friend|opinion|god|goodness)\b",
     re.IGNORECASE,
 )
 """What somebody feels about the words of others. It is in the first person, and no fact of the writer's life."""
@@ -95,6 +104,17 @@ def says_the_same(sentence: str) -> bool:
     return _SAME.match(sentence) is not None
 
 
+def as_statement(text: str, stated: str) -> str:
+    """A text that begins with "Me too", with a statement in place of these words; the text itself if it begins otherwise.
+
+    Args:
+        text: Of a message.
+        stated: What the speaker before said of themselves.
+    """
+    same = _SAME.match(text)
+    return text if same is None else f"{stated.rstrip(' .!')}. {text[same.end() :].lstrip(' ,.!')}".rstrip()
+
+
 def affirms_or_denies(text: str) -> bool:
     """Whether a text begins with yes, no or another word that answers a question."""
     return _ANSWERS.match(text) is not None
@@ -115,7 +135,7 @@ def reacts(sentence: str, said: frozenset[str] = frozenset(), names: frozenset[s
     if any(stem(name.lower()) not in said and not _is_name(name.lower(), names) for name in _NAME.findall(sentence)):
         return False
     rest = _ATTITUDE.sub(" ", sentence)
-    words = content_words(_JUDGEMENT.sub(" ", rest))
+    words = content_words(rest if _SHE.search(rest) is not None else _JUDGEMENT.sub(" ", rest))
     return len({stem(word) for word in words if not _is_name(word, names)} - said - _ATTITUDES) <= _most_new(rest)
 
 
@@ -145,7 +165,8 @@ def asked_among(sentences: Sequence[str], said: frozenset[str] = frozenset(), na
 def _reacts_with_tag(sentence: str, said: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a sentence is a reaction with a tag. "You're a welder, aren't you?" asks what its reader is."""
     tag = _TAG.search(sentence)
-    return tag is not None and _YOU.search(sentence, 0, tag.start()) is None and reacts(sentence[: tag.start()], said, names)
+    stated = "" if tag is None else sentence[: tag.start()]
+    return bool(stated) and _YOU.search(stated) is None and reacts(stated, said, names)
 
 
 def only_ask(sentences: Sequence[str], said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> bool:

@@ -12,8 +12,8 @@ from extraction.offline.factuality.frames import Said, own_texts
 from extraction.offline.factuality.moods import is_plain, stated_plainly, states_all
 from extraction.offline.factuality.takebacks import without_taken_back
 from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler
-from extraction.offline.reactions import affirms_or_denies, asked_among, is_about_writer, only_ask, reacts, says_the_same, stems_of
 from extraction.offline.grammar.sentences import pieces_of, sentences_of
+from extraction.offline.reactions import affirms_or_denies, asked_among, is_about_writer, only_ask, reacts, says_the_same, stems_of
 from extraction.offline.rewriting.spoken_style import in_standard_english
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.messages.binary_data import message_without_binary, without_placeholders
@@ -205,7 +205,7 @@ def _passages(turns: Sequence[Turn], index: int) -> list[Passage]:
         return [Passage(turn_index=index, text=text, turn_before=None, mentions=())]
     if _is_answered(turns, index):
         return []
-    agreed = _agreed(turns, index)
+    agreed = agreed_statement(turns, index)
     if agreed:
         turn_before = turns[index - 1]
     if turn.reacts:
@@ -281,8 +281,27 @@ def _question_before(turns: Sequence[Turn], index: int) -> Turn | None:
     return before if before is not None and any(content_words(question) for question in before.questions) else None
 
 
-def _agreed(turns: Sequence[Turn], index: int) -> str:
-    """What the turn before last states of its speaker, if this turn says the same of its own; otherwise nothing."""
+def question_to(turns: Sequence[Turn], index: int) -> str:
+    """The question that a turn may answer: the only one of an assistant or of the only other speaker, right before. Empty if there is none.
+
+    Args:
+        turns: Of a window.
+        index: Of the turn.
+    """
+    before = turns[index - 1] if index else None
+    if before is None or (before.message.role != "assistant" and turns[index].listener != before.speaker):
+        return ""
+    questions = before.questions if len(before.questions) == 1 else [each for each in before.questions if content_words(each)]
+    return questions[0] if len(questions) == 1 else ""
+
+
+def agreed_statement(turns: Sequence[Turn], index: int) -> str:
+    """What the turn before last states of its speaker, if this turn says the same of its own; otherwise nothing.
+
+    Args:
+        turns: Of a window.
+        index: Of the turn.
+    """
     before = _turn_before(turns, index)
     if before is None or not says_the_same(turns[index].text):
         return ""
