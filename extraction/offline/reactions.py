@@ -16,10 +16,10 @@ from memory.texts.prefiltered_patterns import compiled
 from memory.texts.words import stem
 
 _JUDGING_WORDS: Final = """
-best better bad worse worst awful terrible horrible terrific epic sad tough hard rough scary crazy weird strange odd wild insane hilarious
-cute pretty gorgeous yummy tasty kind brave strong proud lucky unlucky fortunate unfortunate important special common rare random easy difficult
-worth huge big deep truly wrong fair valid congratulation bummer shame pity blast treat joy win hero star
-inspire impress encourage excite interest fascinate reward fulfill relax refresh charm stun thrill comfort heartwarming touching satisfy
+best better bad worse worst awful terrible horrible terrific epic sad tough hard rough scary crazy weird strange odd wild insane
+hilarious cute pretty gorgeous yummy tasty kind brave strong proud lucky unlucky fortunate unfortunate important special common rare
+random easy difficult worth huge big deep truly wrong fair valid congratulation bummer shame pity blast treat joy win hero star inspire
+impress encourage excite interest fascinate reward fulfill relax refresh charm stun thrill comfort heartwarming touching satisfy
 frustrate annoy depress disappoint terrify overwhelm surprise confuse challenge adorable
 job work effort idea choice plan story guy person people man lady buddy moment memory experience way part
 """

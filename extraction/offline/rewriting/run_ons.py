@@ -17,7 +17,7 @@ _ADVERBS: Final = r"(?:(?:also|just|really|only|still|usually|always|never|now|m
 _COMPLEMENT: Final = r"(?: (?!(?:and|or|but|is|are|was|were|so|because|the most|most|best|in|on|at|with|for|about|from)\b)[\w'’-]+)"
 _RUN_ON: Final = compiled(
     rf"(?<![.,;:!?–—-]) (?=(?:i|we) {_ADVERBS}{_VERBS}\b{_COMPLEMENT}"
-    rf"|(?:i|we) {_ADVERBS}(?:live|work|am|grew up|go|went|moved) (?:in|on|at|with|for|from|to)\b"
+    rf"|(?:i|we) {_ADVERBS}(?:live|work|am|grew up|go|went|moved) (?:in|on|at|with|for|from|to) (?!now\b|today\b)\w"
     r"|i['’]?m (?!(?:in|with|for|about)\b)[\w'’-]+"
     r"|my (?:(?:favou?rite )?[a-z]+ ){1,2}(?:is|are|has|have|was|loves|likes|works|lives)\b"
     r"|(?:do|are|have|what do|where do|how about|what about|what is|what['’]s|whats) (?:you|your)\b|what is yours\b)",
@@ -42,7 +42,9 @@ _CONTINUED: Final = any_of(
     just, really, yes, yeah, no, ok, oh, lol
 """)
 )
-_RELATIVE: Final = r"(?:\b(?:the|all|every|only|best|first|last|things?|(?:is|was|are|were) an?)|['’]s an?) (?:[\w'’-]+ ){0,2}[\w'’-]+"
+_RELATIVE: Final = (
+    r"(?:\b(?:it is|it['’]s|the|all|every|only|best|first|last|things?|(?:is|was|are|were) an?)|['’]s an?) (?:[\w'’-]+ ){0,2}[\w'’-]+"
+)
 _OPEN: Final = compiled(rf"(?:\b{_CONTINUED}|{_RELATIVE})$", re.IGNORECASE)
 """After these words, a subject and its verb belong to the clause before: conjunctions, verbs of thought, nouns with a relative clause."""
 _FEWEST_WORDS: Final = 3
