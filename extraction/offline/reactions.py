@@ -51,7 +51,6 @@ _ATTITUDE: Final = compiled(
     rf"|\bI {_FULLY}(?:hope|bet|imagine|guess|think|believe|say)\b"
     rf"|\bI {_FULLY}(?:appreciate|agree|see|understand|get|know|feel|admire|mean|wait) (?:(?:so|too) )*"
     r"(?=(?:you|your|that|this|it|what|how|why|to|so)\b|[\W_]*$)"
-    r"|\bI (?:(?:really|just|so) )*(?:love|like) (?=(?:you|your|what|how|the way)\b)"
     r"|\b(?:let|tell|show|reminds?|keep|give|inspires?|inspired|lot to|much to|world to|with) (?:me|us)\b"
     r"|\bwe (?:all|both|should|can|could|do|have (?=(?:that|this|it|so much|something) in common))\b"
     r"|\bmy (?:friend|opinion|god|goodness)\b",
@@ -130,12 +129,12 @@ def reacts(sentence: str, said: frozenset[str] = frozenset(), names: frozenset[s
     """
     if is_filler_sentence(sentence, names):
         return True
-    if has_digit(sentence) or is_about_writer(sentence) or _DAY.search(sentence) is not None:
+    if has_digit(sentence) or is_about_writer(sentence) or _SHE.search(sentence) is not None or _DAY.search(sentence) is not None:
         return False
     if any(stem(name.lower()) not in said and not _is_name(name.lower(), names) for name in _NAME.findall(sentence)):
         return False
     rest = _ATTITUDE.sub(" ", sentence)
-    words = content_words(rest if _SHE.search(rest) is not None else _JUDGEMENT.sub(" ", rest))
+    words = content_words(_JUDGEMENT.sub(" ", rest))
     return len({stem(word) for word in words if not _is_name(word, names)} - said - _ATTITUDES) <= _most_new(rest)
 
 

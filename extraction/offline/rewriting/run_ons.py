@@ -24,29 +24,31 @@ _RUN_ON: Final = compiled(
     re.IGNORECASE,
 )
 """The blank before a subject, its verb and a complement: a relative clause ("the dogs i have") has none."""
-_COMPLETE: Final = compiled(r"\b(?:i|i['’]?m|i['’]ve|we|my|he|she|it|they|you)\b", re.IGNORECASE)
-"""The subject of a clause. Without one, the words before another subject are its time or place: "Last year I was in Rome"."""
+_COMPLETE: Final = compiled(r"\b(?:i|i['’]?m|i['’]ve|we|my (?:name|favou?rite(?: \w+)?) is)\b", re.IGNORECASE)
+"""A clause of the writer's. Other words before another subject are its time or place, or report it: "Last year I", "My mum says I"."""
 _SUBORDINATE: Final = cue(
     listed("""
-    if, when, whenever, since, because, cause, cuz, while, until, till, unless, before, after, though, although, once, whether, every time,
-    last time, next time, that, which, who, what, how, why, where, the more, than
+    if, when, whenever, since, because, cause, cuz, while, until, till, unless, before, after, though, although, once, whether, every
+    time, last time, next time, that, which, who, what, how, why, where, the more, than, think*, thought, know, knew, guess*, hope*,
+    hoping, wish*, bet, feel*, felt, mean, meant, believe*, say*, said, tell*, told, hear*, heard, swear*, swore, claim*, reckon*,
+    suppose*, assum*, imagin*, pretend*, dream*, remember*, forget*, forgot, realis*, realiz*, find out, found out, doubt*, suspect*,
+    figure*, decid*, admit*, deny, insist*, promis*, wonder*, mention*, notice*, show*, prove*, explain*, agree*, worr*, fear*, learn*,
+    understand*, sure, glad, sorry, afraid, lucky, convinced, certain
 """)
 )
-"""Words of a clause that needs another one, or that goes on in it."""
+"""Conjunctions, and verbs and adjectives that take a clause: "I can't claim I'm a baker"."""
 _CONTINUED: Final = any_of(
     listed("""
-    and, but, or, so, nor, like, say, said, says, think, thought, know, knew, guess, hope, wish, bet, feel, mean, believe, told, tell,
-    tells, heard, hear, swear, sure, glad, sorry, afraid, hoping, thinking, now, then, the, a, an, my, your, our, his, her, their, this,
-    of, to, in, on, at, for, with, from, by, about, not, am, is, are, was, were, i, we, he, she, they, as, than, do, does, did, have,
-    has, had, can, will, would, could, should, things, all, everything, one, only, way, time, place, reason, day, moment, first, also,
-    just, really, yes, yeah, no, ok, oh, lol
+    and, but, or, so, nor, like, now, then, the, a, an, my, your, our, his, her, their, this, of, to, in, on, at, for, with, from, by, about,
+    not, am, is, are, was, were, i, we, he, she, they, as, do, does, did, have, has, had, can, will, would, could, should, things, all,
+    everything, one, only, way, time, place, reason, day, moment, first, also, just, really, yes, yeah, no, ok, oh, lol
 """)
 )
 _RELATIVE: Final = (
     r"(?:\b(?:it is|it['’]s|the|all|every|only|best|first|last|things?|(?:is|was|are|were) an?)|['’]s an?) (?:[\w'’-]+ ){0,2}[\w'’-]+"
 )
 _OPEN: Final = compiled(rf"(?:\b{_CONTINUED}|{_RELATIVE})$", re.IGNORECASE)
-"""After these words, a subject and its verb belong to the clause before: conjunctions, verbs of thought, nouns with a relative clause."""
+"""After these words, a subject and its verb belong to the clause before, as a relative clause does."""
 _FEWEST_WORDS: Final = 3
 
 
