@@ -39,9 +39,9 @@ _SUBORDINATE: Final = cue(
 """Conjunctions, and verbs and adjectives that take a clause: "I can't claim I'm a baker"."""
 _CONTINUED: Final = any_of(
     listed("""
-    and, but, or, so, nor, like, now, then, the, a, an, my, your, our, his, her, their, this, of, to, in, on, at, for, with, from, by, about,
-    not, am, is, are, was, were, i, we, he, she, they, as, do, does, did, have, has, had, can, will, would, could, should, things, all,
-    everything, one, only, way, time, place, reason, day, moment, first, also, just, really, yes, yeah, no, ok, oh, lol
+    and, but, or, so, nor, like, now, then, the, a, an, my, your, our, his, her, their, this, of, to, in, on, at, for, with, from, by,
+    about, not, am, is, are, was, were, i, we, he, she, they, as, do, does, did, have, has, had, can, will, would, could, should,
+    things, all, everything, one, only, way, time, place, reason, day, moment, first, also, just, really, yes, yeah, no, ok, oh, lol
 """)
 )
 _RELATIVE: Final = (
