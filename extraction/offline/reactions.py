@@ -7,6 +7,7 @@ that support.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from extraction.offline.factuality.moods import statement_and_question
@@ -150,34 +151,39 @@ def _is_name(word: str, names: frozenset[str]) -> bool:
     return word in names or (len(word) > 1 and any(name.startswith(word) for name in names))
 
 
-def asked_among(sentences: Sequence[str], said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> list[str]:
-    """The sentences that ask something, with or without a mark. A reaction with a tag, such as "So cute, right?", asks nothing.
+@dataclass(frozen=True, slots=True)
+class Substance:
+    """What the sentences of a text do besides stating something."""
 
-    Args:
-        sentences: Those of a text.
-        said: The stems of the words of the messages before it.
-        names: Words of the speakers' names, in lower case.
-    """
-    return [each for each in sentences if statement_and_question(each)[1] and not _reacts_with_tag(each, said, names)]
-
-
-def _reacts_with_tag(sentence: str, said: frozenset[str], names: frozenset[str]) -> bool:
-    """Whether a sentence is a reaction with a tag. "You're a welder, aren't you?" asks what its reader is."""
-    tag = _TAG.search(sentence)
-    stated = "" if tag is None else sentence[: tag.start()]
-    return bool(stated) and _YOU.search(stated) is None and reacts(stated, said, names)
+    questions: tuple[str, ...]
+    """The sentences that ask something, with or without a mark. A reaction such as "So cute, right?" asks nothing."""
+    only_asks: bool
+    """Whether it has nothing of substance besides questions."""
+    reacts: bool
+    """Whether it asks nothing and only reacts to what was said."""
 
 
-def only_ask(sentences: Sequence[str], said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> bool:
-    """Whether a text has nothing of substance besides questions.
+def substance_of(sentences: Sequence[str], said: frozenset[str] = frozenset(), names: frozenset[str] = frozenset()) -> Substance:
+    """What a text asks, and whether it states anything.
 
     Args:
         sentences: Those of the text.
         said: The stems of the words of the messages before it.
         names: Words of the speakers' names, in lower case.
     """
-    parts = [statement_and_question(each) for each in sentences]
-    return any(asked for _, asked in parts) and all(not stated or _says_little(stated, said, names) for stated, _ in parts)
+    parts = [(tagged, "") if (tagged := _tagged(each, said, names)) else statement_and_question(each) for each in sentences]
+    questions = tuple(each for each, (_, asked) in zip(sentences, parts, strict=True) if asked)
+    stated = [each for each, _ in parts if each]
+    if questions:
+        return Substance(questions, all(_says_little(each, said, names) for each in stated), reacts=False)
+    return Substance((), False, all(reacts(each, said, names) for each in stated))
+
+
+def _tagged(sentence: str, said: frozenset[str], names: frozenset[str]) -> str:
+    """The reaction before a tag; empty if there is none. "You're a welder, aren't you?" asks what its reader is."""
+    tag = _TAG.search(sentence)
+    stated = "" if tag is None else sentence[: tag.start()]
+    return stated if _YOU.search(stated) is None and reacts(stated, said, names) else ""
 
 
 def _says_little(sentence: str, said: frozenset[str], names: frozenset[str]) -> bool:

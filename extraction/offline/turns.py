@@ -13,7 +13,7 @@ from extraction.offline.factuality.moods import is_plain, stated_plainly, states
 from extraction.offline.factuality.takebacks import without_taken_back
 from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler
 from extraction.offline.grammar.sentences import pieces_of, sentences_of
-from extraction.offline.reactions import affirms_or_denies, asked_among, is_about_writer, only_ask, reacts, says_the_same, stems_of
+from extraction.offline.reactions import Substance, affirms_or_denies, is_about_writer, says_the_same, stems_of, substance_of
 from extraction.offline.rewriting.spoken_style import in_standard_english
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.messages.binary_data import message_without_binary, without_placeholders
@@ -63,14 +63,15 @@ class Turn:
     """The other speaker, if the window has exactly one."""
     is_filler: bool
     """Whether nothing in it is worth remembering by itself."""
-    reacts: bool
-    """Whether it only reacts to the turns before it: as a filler does, or by a judgement on what they say."""
-    only_asks: bool
-    """Whether it has nothing of substance besides questions."""
-    questions: tuple[str, ...]
-    """The sentences that ask something. A reaction such as "So cute, right?" asks nothing."""
+    substance: Substance
+    """What it asks, and whether it states anything that the turns before it do not say."""
     own_text: str
     """The part that is in the speaker's own voice and is not taken back later: all of the text, the end of it, or nothing."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The sentences that ask something."""
+        return self.substance.questions
 
 
 def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: DropCounter, earlier: Sequence[str] = ()) -> list[Turn]:
@@ -100,8 +101,6 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
             listeners = others - {speaker}
             sentences = tuple(sentences_of(text))
             said = _said_before(turns) if len(text) <= _LONGEST_REACTION else frozenset()
-            questions = tuple(asked_among(sentences, said, names))
-            is_filler = message.tool_call is None and are_fillers(sentences, names)
             turns.append(
                 Turn(
                     message_index=index,
@@ -110,11 +109,8 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
                     sentences=sentences,
                     speaker=speaker,
                     listener=next(iter(listeners)) if len(listeners) == 1 else None,
-                    is_filler=is_filler,
-                    reacts=is_filler
-                    or (message.tool_call is None and not questions and all(reacts(each, said, names) for each in sentences)),
-                    only_asks=only_ask(sentences, said, names),
-                    questions=questions,
+                    is_filler=message.tool_call is None and are_fillers(sentences, names),
+                    substance=substance_of(sentences, said, names),
                     own_text=text,
                 )
             )
@@ -208,7 +204,7 @@ def _passages(turns: Sequence[Turn], index: int) -> list[Passage]:
     agreed = agreed_statement(turns, index)
     if agreed:
         turn_before = turns[index - 1]
-    if turn.reacts:
+    if turn.is_filler or turn.substance.reacts:
         return [_passage(turn, index, turn.text, turn_before, agreed=agreed)] if turn_before is not None else []
     if estimate_tokens(turn.text) <= PASSAGE_TOKENS:
         return [_passage(turn, index, turn.text, turn_before, agreed=agreed)]
@@ -257,7 +253,7 @@ def _passage(turn: Turn, index: int, text: str, turn_before: Turn | None, *, is_
         turn_before=turn_before,
         agreed=agreed,
         mentions=mentions,
-        only_asks=turn.only_asks if text == turn.text else only_ask(sentences_of(text)),
+        only_asks=(turn.substance if text == turn.text else substance_of(sentences_of(text))).only_asks,
         is_own_prose=bool(own) and is_english(own),
         is_plain=may_state and (states_all(text, statements) if standard == text else is_plain(text)),
         statements=statements,
@@ -268,7 +264,7 @@ def _passage(turn: Turn, index: int, text: str, turn_before: Turn | None, *, is_
 def _is_answered(turns: Sequence[Turn], index: int) -> bool:
     """Whether a turn only asks, says nothing of its speaker, and the next one answers: the answer's search text has the question."""
     turn = turns[index]
-    if index + 1 >= len(turns) or not turn.only_asks or any(_FIRST_PERSON.search(each) for each in turn.questions):
+    if index + 1 >= len(turns) or not turn.substance.only_asks or any(_FIRST_PERSON.search(each) for each in turn.questions):
         return False
     if _question_before(turns, index) is not None and affirms_or_denies(turn.text):
         return False

@@ -1,11 +1,11 @@
-"""What only reacts to the messages before it becomes no event, and what agrees with them says the same of its speaker."""
+"""Reactions to the messages before become no event, and agreement says the same of its speaker."""
 
 import pytest
 
 from extraction.drafts import DropCounter
 from extraction.offline.events.wording import search_text
 from extraction.offline.grammar.sentences import sentences_of
-from extraction.offline.reactions import only_ask, reacts, stems_of
+from extraction.offline.reactions import reacts, stems_of, substance_of
 from extraction.offline.turns import Passage, Turn, passages_of, turns_of
 from memory.records import Message
 
@@ -88,10 +88,16 @@ def test_a_question_that_answers_one_is_kept(text: str) -> None:
     assert read("Do you use solar panels?", text, "Well, on the roof.")[1][1] != []
 
 
-def test_a_message_of_questions_states_nothing() -> None:
-    assert only_ask(sentences_of("Great! How old is your cat?"))
-    assert only_ask(sentences_of("great how old is your cat"))
-    assert not only_ask(sentences_of("My cat is seven. How old is yours?"))
-    assert not only_ask(sentences_of("my cast hurts and smells, what color is your hair?"))
-    assert not only_ask(sentences_of("Are you afraid of heights? I am."))
-    assert not only_ask(sentences_of("My cat is seven."))
+@pytest.mark.parametrize(
+    ("text", "only_asks"),
+    [
+        ("Great! How old is your cat?", True),
+        ("great how old is your cat", True),
+        ("My cat is seven. How old is yours?", False),
+        ("my cast hurts and smells, what color is your hair?", False),
+        ("Are you afraid of heights? I am.", False),
+        ("My cat is seven.", False),
+    ],
+)
+def test_a_message_of_questions_states_nothing(text: str, only_asks: bool) -> None:
+    assert substance_of(sentences_of(text)).only_asks == only_asks
