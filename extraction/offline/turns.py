@@ -100,7 +100,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
                 continue
             listeners = others - {speaker}
             sentences = tuple(sentences_of(text))
-            said = _said_before(turns) if len(text) <= _LONGEST_REACTION else frozenset()
+            said = _said_before(turns) if len(text) <= _LONGEST_REACTION and not is_about_writer(text) else frozenset()
             turns.append(
                 Turn(
                     message_index=index,

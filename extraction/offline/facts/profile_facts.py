@@ -192,7 +192,10 @@ def _as_statement(turns: Sequence[Turn], index: int) -> str:
 
 def _with_agreement(turns: Sequence[Turn], index: int, text: str) -> str:
     """A turn's text with the statement that it agrees to. Something that belongs to the other person is no statement of this one."""
-    stated = statement_of(agreed_statement(turns, index))
+    agreed = agreed_statement(turns, index)
+    if not agreed:
+        return text
+    stated = statement_of(agreed)
     holds = turns[index - 1].message.role == "user" and _OWN_CLAUSE.match(stated) is not None and len(clauses_of(stated)) == 1
     return as_statement(text, stated) if holds else text
 
