@@ -56,7 +56,7 @@ def test_a_statement_next_to_a_reaction_is_kept(before: str, text: str) -> None:
     assert [each.text for each in read(before, text)[1][1]] == [text]
 
 
-def test_a_sentence_with_a_number_name_or_day_states_something() -> None:
+def test_a_number_name_or_day_states_something() -> None:
     said = stems_of(["I ran a race."])
     assert reacts("Your race was amazing!", said)
     assert not reacts("Your race was 9 miles!", said)
