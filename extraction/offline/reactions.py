@@ -13,6 +13,7 @@ from typing import Final
 from extraction.offline.factuality.moods import statement_and_question
 from extraction.offline.grammar.content_words import content_words, has_digit, is_filler_sentence
 from extraction.offline.grammar.patterns import any_of, listed
+from extraction.offline.grammar.sentences import QUESTION_MARKS
 from memory.texts.prefiltered_patterns import compiled
 from memory.texts.words import stem
 
@@ -88,6 +89,9 @@ _ANSWERS: Final = compiled(
     r"^\W*(?:yes|yeah|yep|yup|no|nope|nah|sure|of course|definitely|absolutely|totally|not really|sometimes|never)\b", re.IGNORECASE
 )
 
+_LONGEST_SENTENCE: Final = 400
+"""Characters of a sentence that may react, or both state and ask something."""
+
 
 def stems_of(texts: Iterable[str]) -> frozenset[str]:
     """The stems of the content words of texts."""
@@ -130,6 +134,8 @@ def reacts(sentence: str, said: frozenset[str] = frozenset(), names: frozenset[s
     """
     if is_filler_sentence(sentence, names):
         return True
+    if len(sentence) > _LONGEST_SENTENCE:
+        return False
     if has_digit(sentence) or is_about_writer(sentence) or _SHE.search(sentence) is not None or _DAY.search(sentence) is not None:
         return False
     if any(stem(name.lower()) not in said and not _is_name(name.lower(), names) for name in _NAME.findall(sentence)):
@@ -171,7 +177,7 @@ def substance_of(sentences: Sequence[str], said: frozenset[str] = frozenset(), n
         said: The stems of the words of the messages before it.
         names: Words of the speakers' names, in lower case.
     """
-    parts = [(tagged, "") if (tagged := _tagged(each, said, names)) else statement_and_question(each) for each in sentences]
+    parts = [(tagged, "") if (tagged := _tagged(each, said, names)) else _parts_of(each) for each in sentences]
     questions = tuple(each for each, (_, asked) in zip(sentences, parts, strict=True) if asked)
     stated = [each for each, _ in parts if each]
     if questions:
@@ -179,9 +185,16 @@ def substance_of(sentences: Sequence[str], said: frozenset[str] = frozenset(), n
     return Substance((), False, all(reacts(each, said, names) for each in stated))
 
 
+def _parts_of(sentence: str) -> tuple[str, str]:
+    """The statement and the question of a sentence. A long one is one of both, since looking for its parts takes the square of its length."""
+    if len(sentence) <= _LONGEST_SENTENCE:
+        return statement_and_question(sentence)
+    return ("", sentence) if sentence.endswith(QUESTION_MARKS) else (sentence, "")
+
+
 def _tagged(sentence: str, said: frozenset[str], names: frozenset[str]) -> str:
     """The reaction before a tag; empty if there is none. "You're a welder, aren't you?" asks what its reader is."""
-    tag = _TAG.search(sentence)
+    tag = _TAG.search(sentence) if len(sentence) <= _LONGEST_SENTENCE else None
     stated = "" if tag is None else sentence[: tag.start()]
     return stated if _YOU.search(stated) is None and reacts(stated, said, names) else ""
 
