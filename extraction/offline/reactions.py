@@ -186,7 +186,7 @@ def substance_of(sentences: Sequence[str], said: frozenset[str] = frozenset(), n
 
 
 def _parts_of(sentence: str) -> tuple[str, str]:
-    """The statement and the question of a sentence. A long one is one of both, since looking for its parts takes the square of its length."""
+    """The statement and the question of a sentence. A long one is one of both, since the search takes the square of its length."""
     if len(sentence) <= _LONGEST_SENTENCE:
         return statement_and_question(sentence)
     return ("", sentence) if sentence.endswith(QUESTION_MARKS) else (sentence, "")
