@@ -212,8 +212,8 @@ def _event(
     said_at = turn.message.event_time
     date = event_date_of(passage.mentions, said_at, unclear_dates(passage.text, said_at.date()))
     messages = [turn.message_index]
-    if passage.question_turn is not None and passage.is_short:
-        messages.append(passage.question_turn.message_index)
+    if passage.turn_before is not None and (passage.is_short or passage.agreed):
+        messages.append(passage.turn_before.message_index)
     return EventDraft(
         type=event_type,
         content=event_content(turn, passage, event_type=event_type),

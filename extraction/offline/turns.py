@@ -11,8 +11,9 @@ from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_re
 from extraction.offline.factuality.frames import Said, own_texts
 from extraction.offline.factuality.moods import is_plain, stated_plainly, states_all
 from extraction.offline.factuality.takebacks import without_taken_back
-from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler, only_ask
-from extraction.offline.grammar.sentences import pieces_of, questions_among, sentences_of
+from extraction.offline.grammar.content_words import are_fillers, content_words, is_filler
+from extraction.offline.grammar.sentences import pieces_of, sentences_of
+from extraction.offline.reactions import Substance, affirms_or_denies, is_about_writer, says_the_same, stems_of, substance_of
 from extraction.offline.rewriting.spoken_style import in_standard_english
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.messages.binary_data import message_without_binary, without_placeholders
@@ -27,6 +28,10 @@ PASSAGE_TOKENS: Final = 120
 """A longer message of a person becomes several events."""
 LONGEST_SHORTENED: Final = 600
 """Characters of the content of a long answer, list, document or pasted block."""
+_LONGEST_REACTION: Final = 400
+"""Characters of a turn that may only react."""
+_MOST_REPEATED: Final = 1000
+"""Characters of a turn whose words a reaction may repeat."""
 _DOCUMENT_TOKENS: Final = 300
 _LEAST_PERSONAL: Final = 0.15
 """Share of sentences in the first person below which a long text is a document."""
@@ -58,13 +63,15 @@ class Turn:
     """The other speaker, if the window has exactly one."""
     is_filler: bool
     """Whether nothing in it is worth remembering by itself."""
+    substance: Substance
+    """What it asks, and whether it states anything that the turns before it do not say."""
     own_text: str
     """The part that is in the speaker's own voice and is not taken back later: all of the text, the end of it, or nothing."""
 
     @property
-    def questions(self) -> list[str]:
+    def questions(self) -> tuple[str, ...]:
         """The sentences that ask something."""
-        return questions_among(self.sentences)
+        return self.substance.questions
 
 
 def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: DropCounter, earlier: Sequence[str] = ()) -> list[Turn]:
@@ -93,6 +100,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
                 continue
             listeners = others - {speaker}
             sentences = tuple(sentences_of(text))
+            said = _said_before(turns) if len(text) <= _LONGEST_REACTION and not is_about_writer(text) else frozenset()
             turns.append(
                 Turn(
                     message_index=index,
@@ -102,10 +110,16 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Dr
                     speaker=speaker,
                     listener=next(iter(listeners)) if len(listeners) == 1 else None,
                     is_filler=message.tool_call is None and are_fillers(sentences, names),
+                    substance=substance_of(sentences, said, names),
                     own_text=text,
                 )
             )
     return _in_own_voice(turns, earlier)
+
+
+def _said_before(turns: Sequence[Turn]) -> frozenset[str]:
+    """The stems of the words that a reaction may repeat: those of the two turns before it."""
+    return stems_of(each.text[:_MOST_REPEATED] for each in turns[-2:])
 
 
 def _in_own_voice(turns: Sequence[Turn], earlier: Sequence[str]) -> list[Turn]:
@@ -143,8 +157,8 @@ class Passage:
     """Of its turn among the turns."""
     text: str
     """As it was written."""
-    question_turn: Turn | None
-    """The turn before, if this passage may answer a question in it."""
+    turn_before: Turn | None
+    """The turn before, if this passage may answer a question in it, or agrees with it."""
     mentions: tuple[DateMention, ...]
     """The dates in its text, resolved once since that is costly."""
     is_own_prose: bool = False
@@ -153,6 +167,8 @@ class Passage:
     """Whether it has nothing of substance besides questions."""
     is_plain: bool = False
     """Whether it plainly states something: properties may be read from it."""
+    agreed: str = ""
+    """The statement of the turn before that also holds for this speaker: "Me too!"; empty if the passage answers a question."""
     follows_how: bool = False
     """Whether the turn before asks how the speaker is."""
     statements: tuple[str, ...] = ()
@@ -179,21 +195,24 @@ def _passages(turns: Sequence[Turn], index: int) -> list[Passage]:
     A short message is one passage. Of a long one, the writer's own prose becomes passages of bounded length, since the vector of a long
     text is near to no question, and each pasted or quoted block one shortened passage. An answer of an assistant is one shortened passage.
     """
-    turn, question_turn = turns[index], _question_before(turns, index)
+    turn, turn_before = turns[index], _question_before(turns, index)
     if turn.message.tool_call is not None:
         text = shortened(turn.text, LONGEST_CONTENT) or turn.message.tool_call.name
-        return [Passage(turn_index=index, text=text, question_turn=None, mentions=())]
+        return [Passage(turn_index=index, text=text, turn_before=None, mentions=())]
     if _is_answered(turns, index):
         return []
-    if turn.is_filler:
-        return [_passage(turn, index, turn.text, question_turn)] if question_turn is not None else []
+    agreed = agreed_statement(turns, index)
+    if agreed:
+        turn_before = turns[index - 1]
+    if turn.is_filler or turn.substance.reacts:
+        return [_passage(turn, index, turn.text, turn_before, agreed=agreed)] if turn_before is not None else []
     if estimate_tokens(turn.text) <= PASSAGE_TOKENS:
-        return [_passage(turn, index, turn.text, question_turn)]
+        return [_passage(turn, index, turn.text, turn_before, agreed=agreed)]
     if turn.message.role == "assistant":
-        return [_passage(turn, index, turn.text, question_turn, is_shortened=True)]
+        return [_passage(turn, index, turn.text, turn_before, is_shortened=True)]
     parts = list(_long_parts(turn.text)) or [(turn.text, True)]
     return [
-        _passage(turn, index, part, None if number else question_turn, is_shortened=is_shortened)
+        _passage(turn, index, part, None if number else turn_before, is_shortened=is_shortened)
         for number, (part, is_shortened) in enumerate(parts)
     ]
 
@@ -219,7 +238,7 @@ def _is_document(prose: str) -> bool:
     return sum(_FIRST_PERSON.search(each) is not None for each in sentences) < _LEAST_PERSONAL * len(sentences)
 
 
-def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, is_shortened: bool = False) -> Passage:
+def _passage(turn: Turn, index: int, text: str, turn_before: Turn | None, *, is_shortened: bool = False, agreed: str = "") -> Passage:
     text = shortened(text, LONGEST_CONTENT)
     mentions = tuple(resolve_dates(text, turn.message.event_time.date()))
     own = prose_of(blocks_of(text))
@@ -231,9 +250,10 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
     return Passage(
         turn_index=index,
         text=text,
-        question_turn=question_turn,
+        turn_before=turn_before,
+        agreed=agreed,
         mentions=mentions,
-        only_asks=only_ask(turn.sentences if text == turn.text else sentences_of(text)),
+        only_asks=(turn.substance if text == turn.text else substance_of(sentences_of(text))).only_asks,
         is_own_prose=bool(own) and is_english(own),
         is_plain=may_state and (states_all(text, statements) if standard == text else is_plain(text)),
         statements=statements,
@@ -243,16 +263,51 @@ def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None, *, i
 
 def _is_answered(turns: Sequence[Turn], index: int) -> bool:
     """Whether a turn only asks, says nothing of its speaker, and the next one answers: the answer's search text has the question."""
-    if index + 1 >= len(turns) or not only_ask(turns[index].sentences) or _FIRST_PERSON.search(turns[index].text):
+    turn = turns[index]
+    if index + 1 >= len(turns) or not turn.substance.only_asks or any(_FIRST_PERSON.search(each) for each in turn.questions):
         return False
-    return _question_before(turns, index + 1) is turns[index]
+    if _question_before(turns, index) is not None and affirms_or_denies(turn.text):
+        return False
+    return _question_before(turns, index + 1) is turn
 
 
 def _question_before(turns: Sequence[Turn], index: int) -> Turn | None:
     """The turn right before, if it is another speaker's and asks something. A short answer has to be read with it."""
+    before = _turn_before(turns, index)
+    return before if before is not None and any(content_words(question) for question in before.questions) else None
+
+
+def question_to(turns: Sequence[Turn], index: int) -> str:
+    """The question that a turn may answer: the only one of an assistant or of the only other speaker, right before. Empty if there is none.
+
+    Args:
+        turns: Of a window.
+        index: Of the turn.
+    """
+    before = turns[index - 1] if index else None
+    if before is None or (before.message.role != "assistant" and turns[index].listener != before.speaker):
+        return ""
+    questions = before.questions if len(before.questions) == 1 else [each for each in before.questions if content_words(each)]
+    return questions[0] if len(questions) == 1 else ""
+
+
+def agreed_statement(turns: Sequence[Turn], index: int) -> str:
+    """What the turn before last states of its speaker, if this turn says the same of its own; otherwise nothing.
+
+    Args:
+        turns: Of a window.
+        index: Of the turn.
+    """
+    before = _turn_before(turns, index)
+    if before is None or not says_the_same(turns[index].text):
+        return ""
+    stated = [each for each in before.sentences if each not in before.questions and is_about_writer(each) and not says_the_same(each)]
+    return stated[-1] if stated else ""
+
+
+def _turn_before(turns: Sequence[Turn], index: int) -> Turn | None:
+    """The turn right before, if it is another speaker's and no message between them was left out."""
     if index == 0:
         return None
     before, turn = turns[index - 1], turns[index]
-    if before.message_index != turn.message_index - 1 or before.speaker == turn.speaker:
-        return None
-    return before if any(content_words(question) for question in before.questions) else None
+    return before if before.message_index == turn.message_index - 1 and before.speaker != turn.speaker else None

@@ -115,15 +115,16 @@ def event_content(turn: Turn, passage: Passage, *, event_type: str) -> str:
 
 
 def search_text(turn: Turn, passage: Passage) -> str | None:
-    """The passage with the speaker's name, resolved days, and the question that it answers; None for a tool call."""
+    """The passage with the speaker's name, resolved days, and what it answers or agrees with; None for a tool call."""
     if turn.message.tool_call is not None:
         return None
     text = with_dates(passage.text, passage.mentions)
     if passage.is_own_prose or speaks_for_others(text):
         text = with_names(text, turn.speaker)
     text = f"{opening_of(turn)} {text}"
-    if passage.question_turn is not None:
-        text = f"{text} (answering {passage.question_turn.speaker}: {_question(passage.question_turn)})"
+    if (before := passage.turn_before) is not None:
+        said = _said_before(before, passage.agreed or " ".join(before.questions[-2:]))
+        text = f"{text} ({'like' if passage.agreed else 'answering'} {before.speaker}: {said})"
     return shortened(text, LONGEST_CONTENT)
 
 
@@ -268,8 +269,9 @@ def _literal(text: str) -> str:
     return text.replace("\\", r"\\")
 
 
-def _question(turn: Turn) -> str:
-    text = _last_piece(" ".join(turn.questions[-2:]))
+def _said_before(turn: Turn, text: str) -> str:
+    """A part of the turn before as its listener's event has it: with names and days, and of bounded length."""
+    text = _last_piece(text)
     text = with_dates(text, resolve_dates(text, turn.message.event_time.date()))
     if not is_english(text):
         return _last_piece(text)

@@ -14,9 +14,11 @@ from extraction.offline.facts.profile_lines import edits_of
 from extraction.offline.facts.sentence_facts import PlainFact
 from extraction.offline.factuality.moods import plain_sentences
 from extraction.offline.factuality.unrelated_cues import without_unrelated_cues
+from extraction.offline.grammar.clauses import clauses_of, statement_of
 from extraction.offline.grammar.fact_grammar import Field
 from extraction.offline.implied.facts import with_implied_facts
 from extraction.offline.implied.mentioned_facts import with_mentions_stated
+from extraction.offline.reactions import as_statement
 from extraction.offline.rewriting.answers import completed
 from extraction.offline.rewriting.canonical_clauses import in_usual_order
 from extraction.offline.rewriting.clause_structure import with_plain_structure
@@ -31,7 +33,7 @@ from extraction.offline.rewriting.spelling import with_keywords_spelled
 from extraction.offline.rewriting.spoken_style import in_standard_english
 from extraction.offline.rewriting.statements_apart import with_statements_in_place
 from extraction.offline.rewriting.taste_wording import with_tastes_in_place
-from extraction.offline.turns import Turn
+from extraction.offline.turns import Turn, agreed_statement, question_to
 from extraction.port import EntityName
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
@@ -63,6 +65,8 @@ _NEW_HERE: Final = compiled(
     r"\s*,?\s+(?:and )?(?:i['’]?m|i am) (?:the|your) new\b|\s*,\s+(?:the|your) new\b|\s+from\b.{2,30}\bteam\b", re.IGNORECASE
 )
 """After a name, says that others do not know the writer yet."""
+_OWN_CLAUSE: Final = re.compile(r"(?:i|we)\b(?!.*\b(?:my|our|you|your|here|me|us)\b)", re.IGNORECASE)
+"""A clause about its speaker that another speaker may repeat of themselves."""
 _ROUND: Final = 4
 """Turns before an introduction in which others may have introduced themselves."""
 
@@ -173,20 +177,27 @@ def _with_right_names(texts: Sequence[str]) -> list[str]:
 
 
 def _as_statement(turns: Sequence[Turn], index: int) -> str:
-    """A turn's text. A noun phrase that answers the assistant's only question is completed to a statement."""
-    asked = " ".join(turns[index - 1].questions) if index and turns[index - 1].message.role == "assistant" else ""
+    """A turn's text. A noun phrase that answers the only question before it is completed to a statement, and so is "Me too!"."""
+    turn, question = turns[index], question_to(turns, index)
     own = with_plain_structure(with_form_as_statements(_greeted(turns, index)))
     own = with_mentions_stated(with_implied_facts(in_usual_order(own)))
-    text = with_tastes_in_place(with_statements_in_place(own), asked)
-    if (
-        turns[index].own_text != turns[index].text
-        or index == 0
-        or turns[index - 1].message.role != "assistant"
-        or len(turns[index - 1].questions) != 1
-    ):
+    text = with_tastes_in_place(with_statements_in_place(own), question)
+    if turn.own_text != turn.text:
         return plainly_worded(text)
-    question = whole_question(turns[index - 1].questions[0])
+    if not question:
+        return plainly_worded(_with_agreement(turns, index, text))
+    question = whole_question(question)
     return affirmed(question, text) or completed(question, plainly_worded(text))
+
+
+def _with_agreement(turns: Sequence[Turn], index: int, text: str) -> str:
+    """A turn's text with the statement that it agrees to. Something that belongs to the other person is no statement of this one."""
+    agreed = agreed_statement(turns, index)
+    if not agreed:
+        return text
+    stated = statement_of(agreed)
+    holds = turns[index - 1].message.role == "user" and _OWN_CLAUSE.match(stated) is not None and len(clauses_of(stated)) == 1
+    return as_statement(text, stated) if holds else text
 
 
 def _greeted(turns: Sequence[Turn], index: int) -> str:

@@ -142,7 +142,7 @@ def _of_message(text: str) -> Iterator[PlainSentence]:
         if is_reported and (earlier := before_report(own)) is not None:
             yield PlainSentence(earlier, not is_ironic, cues.GREETING.match(own) is not None or greets, is_laughing)
         writing = cues.WRITING.search(own)
-        stated, asked = _asked_at_end(own if writing is None else own[: writing.start()])
+        stated, asked = statement_and_question(own if writing is None else own[: writing.start()])
         is_greeting = cues.GREETING.match(own) is not None
         if stated.strip():
             yield PlainSentence(stated, not (is_ironic or is_reported), is_greeting or greets, is_laughing)
@@ -209,8 +209,12 @@ def before_report(sentence: str) -> str | None:
     return None
 
 
-def _asked_at_end(sentence: str) -> tuple[str, str]:
-    """The statement and the question of a sentence: "I'm a baker, any tips?". One is empty if it does not do both."""
+def statement_and_question(sentence: str) -> tuple[str, str]:
+    """The statement and the question of a sentence: "I'm a baker, any tips?". One is empty if it does not do both.
+
+    Args:
+        sentence: With or without a question mark.
+    """
     if not sentence.rstrip(" )\"'").endswith(QUESTION_MARKS):
         asked = cues.UNMARKED_QUESTION.match(sentence)
         if asked is None:

@@ -1,10 +1,10 @@
 """The words of a text that carry a meaning of their own, and the texts that have none: greetings, thanks, fillers."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from extraction.offline.grammar.sentences import questions_among, sentences_of
+from extraction.offline.grammar.sentences import sentences_of
 from memory.texts.prefiltered_patterns import compiled
 from memory.texts.scripts import INSIDE_WORD, RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
 from memory.texts.words import CHINESE_FUNCTION_CHARACTERS, TOPICLESS_WORDS
@@ -156,7 +156,7 @@ def are_fillers(sentences: Iterable[str], names: frozenset[str] = frozenset()) -
         sentences: The sentences.
         names: Words of the speakers' names, in lower case.
     """
-    return all(_is_filler_sentence(each, names) for each in sentences)
+    return all(is_filler_sentence(each, names) for each in sentences)
 
 
 def has_digit(text: str) -> bool:
@@ -164,26 +164,16 @@ def has_digit(text: str) -> bool:
     return not _DIGITS.isdisjoint(text) if text.isascii() else any(character.isdigit() for character in text)
 
 
-def _is_filler_sentence(text: str, names: frozenset[str]) -> bool:
+def is_filler_sentence(text: str, names: frozenset[str] = frozenset()) -> bool:
+    """Whether a sentence is a filler.
+
+    Args:
+        text: The sentence.
+        names: Words of the speakers' names, in lower case.
+    """
     if _GREETING.fullmatch(text):
         return True
     if has_digit(text) or _INTRODUCTION.search(text) or _SIGNED_WORD.search(text) or _ABOUT_OTHERS.match(text) or _PERSONAL.match(text):
         return False
     words = [word for word in content_words(text) if word not in names and word not in _COURTESIES]
     return not words or (len(words) == 1 and _REACTION.match(text) is not None and _FIRST_PERSON.search(text) is None)
-
-
-def only_ask(sentences: Sequence[str]) -> bool:
-    """Whether a text has nothing of substance besides questions.
-
-    Args:
-        sentences: Those of the text.
-    """
-    questions = set(questions_among(sentences))
-    return bool(questions) and all(sentence in questions or _says_little(sentence) for sentence in sentences)
-
-
-def _says_little(sentence: str) -> bool:
-    """Whether a sentence next to a question only reacts: at most one content word, no number, nothing about the speaker."""
-    has_detail = has_digit(sentence) or _FIRST_PERSON.search(sentence) is not None
-    return are_fillers(sentences_of(sentence)) or (not has_detail and len(content_words(sentence)) < 2)

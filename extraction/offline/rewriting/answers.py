@@ -61,7 +61,16 @@ _QUESTIONS: Final = (
         r"|to do))?(?: in your (?:free|spare) time)?\s*\?|do you have any hobbies\b|any hobbies\b",
         "I like {0}",
     ),
-    (r"what(?:['’]s| is) your favou?rite (?P<thing>[a-z]+)\b", "My favourite {thing} is {0}"),
+    (
+        r"(?:(?:what|which|who)(?:['’]s| is| are) your|do you have an?|have you got an?|any) favou?rite "
+        r"(?P<thing>(?:(?:kind|type|sort|genre) of )?[a-z]+(?: [a-z]+)??)\s*(?=\?|(?:so|then|and|to|of|in)\b)",
+        "My favourite {thing} is {0}",
+    ),
+    (
+        r"(?:what|which) (?:(?:kind|type|sort|genre|style)s? of )?[a-z]+(?: [a-z]+)? do you (?:usually |mostly |really )?"
+        r"(?:like|love|enjoy|prefer)\b",
+        "I like {0}",
+    ),
 )
 _NEAR: Final = compiled(r"(?:near|close to|just outside|outside|around)\s+", re.IGNORECASE)
 _NAMING: Final = re.compile(
@@ -93,13 +102,15 @@ _ASKED: Final = tuple((re.compile(rf"\b(?:{question})[^?]*\?", re.IGNORECASE), s
 _OPENERS: Final = listed("""
     yes, yeah, yep, sure, well, oh, um, uh, hmm, just, only, no, nope, nah, unfortunately, sadly, currently, right now, at the moment,
     mostly, mainly, i think it's, it's, it is, that's, that would be, to, in, at, as, a, an, ah, hi, hey, hello, thanks, ok, okay,
-    good question, of course, these days, still, for now, actually, allergic to, haha, always, the
+    good question, of course, these days, still, for now, actually, allergic to, haha, always, the, mine is, mine's, mine are,
+    my favorite is, my favourite is, my favorites are, my favourites are, i would say, i'd say, i guess, i think, ha,
+    probably, definitely, usually, lol, cool, nice
 """)
 _ANSWER_WORD: Final = r"[^\W\d_][\w'’&+-]*"
 _ANSWER: Final = re.compile(
-    rf"^\W*(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*"
+    rf"^\W*(?:{any_of(_OPENERS)}\b[\s,.!—–-]*)*+"
     rf"(?P<value>{_ANSWER_WORD}(?:\s+{_ANSWER_WORD}){{0,4}}?(?:,\s+(?-i:[A-Z])[\w'’-]+)?(?:,\s+[a-z]+\s+and\s+[a-z]+(?:\s[a-z]+)?)?)"
-    r"(?:\s+(?:is fine|will do|works|is ok|is okay|please))?(?P<rest>\s*(?:$|[^\w\s].*))$",
+    r"(?:\s+(?:is fine|will do|works|is ok|is okay|please|mostly|mainly|probably|definitely|for sure))?(?P<rest>\s*(?:$|[^\w\s].*))$",
     re.IGNORECASE | re.DOTALL,
 )
 """A noun phrase of up to five words after words such as "yes" and "in", and the rest."""
@@ -114,13 +125,15 @@ _ITS_NAME: Final = re.compile(
     r"(?P<name>[^\W\d_][\w'’-]{1,15})(?P<rest>(?:\s*$|\s*[^\w\s'’-].*|\s+(?=(?:after|because|and|since|s?he|hes|shes|it|its)\b).*))$",
     re.IGNORECASE | re.DOTALL,
 )
+_ASKED_AGE: Final = compiled(r"\bhow old are you\b|\bwhat(?:['’]s| is) your age\b|\byour age\s*\?", re.IGNORECASE)
+_AGE: Final = re.compile(r"^\W*(?:(?:just|only|well|oh|um)\W+)*(?P<age>[1-9]\d)(?=\s*(?:$|[.,!]|and\b))", re.IGNORECASE)
 _NO_NAME_YET: Final = compiled(
     r"^(?:no|not|none|nothing|undecided|dunno|idk|haven['’]?t|still|maybe|guess|why|unknown|secret|tbd|thinking|deciding|yes|yeah|nope|nah|good|great|sure|ask|what|who|later|soon)$",
     re.IGNORECASE,
 )
 _NO_NOUN_PHRASE: Final = re.compile(
     r"\b(?:hard|difficult|tough|say|question|not?|none|nope|nothing|never|yes|yeah|yep|sure|ok|okay|maybe|why|what|who|guess|you|i|i['’]m|im|it|that|this"
-    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|call|me|anywhere|nowhere"
+    r"|is|are|was|am|do|does|don['’]t|can|can['’]t|will|would|skip|pass|secret|private|tell|ask|call|names?|me|anywhere|nowhere"
     r"|everywhere"
     r"|here|thanks|later|stop|idk|dunno|somewhere|anything|everything|depends|rather|my|your|we|he|she|they|if|when|has"
     r"|have|had|used|wish|between|sometimes|neither|both|either|see|wherever|mars|far|good|bad|nice|great|fine|any|many"
@@ -151,6 +164,9 @@ def completed(question: str, answer: str) -> str:
     asked_who, related = _WHO_IS.search(question), _RELATED.match(answer)
     if asked_who is not None and related is not None and "?" not in answer:
         return f"My {related['relation'].lower()} is called {asked_who['name'] or asked_who['name_2']}{answer[related.end() :]}"
+    age = _AGE.match(answer) if _ASKED_AGE.search(question) is not None else None
+    if age is not None:
+        return f"I'm {age['age']}. {answer[age.end() :].lstrip(' ,.!')}".strip()
     found = _ANSWER.match(answer)
     if (
         found is None

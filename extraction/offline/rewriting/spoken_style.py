@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from extraction.offline.grammar.patterns import any_of, cue, listed
+from extraction.offline.rewriting.run_ons import with_run_ons_apart
 from extraction.offline.words.people import MANY_RELATIVES, PETS, RELATIVES
 from memory.texts.prefiltered_patterns import Replacement, Rewrites, compiled
 
@@ -185,7 +186,7 @@ def in_standard_english(text: str) -> str:
     if _SURELY_REGIONAL.search(text) is not None:
         text = _REGIONAL_WORDS.sub(_REGIONAL_RIGHT, text)
     text = _SPOKEN.apply(_CHAT_WORDS.sub(_CHAT_RIGHT, text))
-    return _SENTENCE.sub(_with_subject, text)
+    return with_run_ons_apart(_SENTENCE.sub(_with_subject, text))
 
 
 def _with_subject(found: re.Match[str]) -> str:

@@ -36,7 +36,7 @@ def turns(*texts: tuple[str, str]) -> list[Turn]:
 
 def passage(context: list[Turn], index: int, text: str) -> Passage:
     mentions = resolve_dates(text, context[index].message.event_time.date())
-    return Passage(turn_index=index, text=text, question_turn=None, mentions=tuple(mentions), is_plain=True)
+    return Passage(turn_index=index, text=text, turn_before=None, mentions=tuple(mentions), is_plain=True)
 
 
 def properties(text: str, kind: EventType, *, topic: str = "load test, peak") -> dict[str, object]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from extraction.offline.events.keywords import KeywordRanker
 from extraction.offline.events.wording import event_date_of, first_to_third_person, second_to_third_person, with_dates, with_names
-from extraction.offline.grammar.content_words import content_words, is_filler, only_ask
+from extraction.offline.grammar.content_words import content_words, is_filler
 from extraction.offline.grammar.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
 from memory.dates.event_date import UNKNOWN_DATE
 from memory.dates.mentions import resolve_dates, unclear_dates
@@ -86,12 +86,6 @@ def test_greetings_and_thanks_are_fillers(text: str) -> None:
 )
 def test_a_text_with_content_is_no_filler(text: str) -> None:
     assert not is_filler(text)
-
-
-def test_a_message_of_questions_states_nothing() -> None:
-    assert only_ask(sentences_of("Great! How old is your cat?"))
-    assert not only_ask(sentences_of("My cat is seven. How old is yours?"))
-    assert not only_ask(sentences_of("My cat is seven."))
 
 
 def test_sentences_do_not_end_at_abbreviations() -> None:
