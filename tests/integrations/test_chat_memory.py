@@ -259,7 +259,8 @@ sys.exit(memory.lost + os.waitstatus_to_exitcode(status))
 
 async def test_a_forked_process_remembers_too(service: Service, llm: LLMSimulator) -> None:
     """Like a worker of a server that loads the application before it forks."""
-    command = [sys.executable, "-c", FORKED, service.url, llm.base_url]
+    # From Python 3.12 on, a fork next to threads is a warning.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED, service.url, llm.base_url]
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     questions = ["before", "in the child", "after"]

@@ -95,7 +95,8 @@ _UNREAL: Final = cue(
     RELATIVES,
 )
 """Words by which an opener, other than a concession or "as I said", may change the meaning of what follows."""
-_BEGIN: Final = r"(?P<before>^\s*|(?<=[.!?])\s+|\n\s*)"
+_BEGIN: Final = r"(?P<before>^\s*+|(?<=[.!?])\s++|(?<!\n)\n\s*+)"
+"""The blanks before a statement, possessive: giving them back one by one would take the square of their number."""
 _PLANNED: Final = any_of(
     listed("""
     planning, booking, packing, organising, organizing, preparing, sorting, sorting out, arranging, cooking, shopping, ordering,
