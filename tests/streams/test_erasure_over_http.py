@@ -102,7 +102,7 @@ async def _taken_up(http: httpx.AsyncClient) -> None:
 
 async def _finished(http: httpx.AsyncClient) -> dict[str, Any]:
     async with asyncio.timeout(DEADLINE_S):
-        while (erasure := await _listed(http))["finished_at"] is None:
+        while (erasure := await _listed(http))["finished_at"] is None or erasure["running"]:
             assert erasure["problem"] is None, erasure
             await asyncio.sleep(0.2)
     return erasure

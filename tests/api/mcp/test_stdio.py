@@ -54,8 +54,14 @@ async def test_lines_that_are_no_messages_are_answered(tmp_path: Path) -> None:
         b"{nope\n",
         line(id=3, method="ping"),
     ]
-    output, _ = await process.communicate(b"".join(lines))
-    answers = {each["id"]: each.get("error", {}).get("code") for each in map(json.loads, output.splitlines())}
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(b"".join(lines))
+    # The end of the input stops the server, also while it answers.
+    async with asyncio.timeout(60):
+        output = [await process.stdout.readline() for _ in range(5)]
+    process.stdin.close()
+    await process.wait()
+    answers = {each["id"]: each.get("error", {}).get("code") for each in map(json.loads, output)}
     assert answers == {0: None, 1: -32700, "two": -32600, None: -32700, 3: None}
 
 
