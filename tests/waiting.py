@@ -22,20 +22,29 @@ def until(read: Callable[[], T], accepts: Callable[[T], bool] = bool, *, deadlin
     Raises:
         TimeoutError: If no value is accepted by then.
     """
-    end = time.monotonic() + deadline_s
+    began = time.monotonic()
+    end = began + deadline_s
     while not accepts(found := read()):
         _check(end, deadline_s, found)
-        time.sleep(_PAUSE_S)
+        time.sleep(_pause_s(began))
+        began = time.monotonic()
     return found
 
 
 async def until_async(read: Callable[[], Awaitable[T]], accepts: Callable[[T], bool] = bool, *, deadline_s: float = DEADLINE_S) -> T:
     """Does the same with an asynchronous reader."""
-    end = time.monotonic() + deadline_s
+    began = time.monotonic()
+    end = began + deadline_s
     while not accepts(found := await read()):
         _check(end, deadline_s, found)
-        await asyncio.sleep(_PAUSE_S)
+        await asyncio.sleep(_pause_s(began))
+        began = time.monotonic()
     return found
+
+
+def _pause_s(began: float) -> float:
+    """The pause after a read: a read that asks servers for long would slow down what it waits for."""
+    return max(_PAUSE_S, 3 * (time.monotonic() - began))
 
 
 def _check(end: float, deadline_s: float, found: object) -> None:
