@@ -54,7 +54,8 @@ async def test_lines_that_are_no_messages_are_answered(tmp_path: Path) -> None:
         b"{nope\n",
         line(id=3, method="ping"),
     ]
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write(b"".join(lines))
     # The end of the input stops the server, also while it answers.
     async with asyncio.timeout(60):
