@@ -51,8 +51,13 @@ class BatchInterval:
         interval = self._maximum_s if is_behind else self.seconds
         if interval > 0 and now - since < interval:
             with suppress(TimeoutError):
-                async with asyncio.timeout(math.ceil(now / interval) * interval - now):
+                async with asyncio.timeout(common_end(now, interval) - now):
                     await is_full.wait()
+
+
+def common_end(now: float, interval_s: float) -> float:
+    """The end of the current interval on the monotonic clock, the same for all tasks: intervals begin at multiples of their length."""
+    return math.ceil(now / interval_s) * interval_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runtime.resilience import Backoff
 from streams.engine.failures.dependency_health import RetryPolicy
-from streams.engine.tasks.batch_interval import BatchInterval
+from streams.engine.tasks.batch_interval import BatchInterval, common_end
 from streams.engine.tasks.write_lease import WriteLease
 from tests.streams.harness import until
 
@@ -38,17 +38,10 @@ def test_batch_interval_grows_with_cost_and_recovers() -> None:
     assert interval.seconds == 0.02
 
 
-async def test_processors_end_their_interval_together() -> None:
-    interval = BatchInterval(minimum_s=0.05, maximum_s=0.05)
-    since = time.monotonic()
-    woken = []
-
-    async def processor() -> None:
-        await interval.wait(since, is_behind=False, is_full=asyncio.Event())
-        woken.append(time.monotonic())
-
-    await asyncio.gather(processor(), processor(), processor())
-    assert len({int(moment / 0.05) for moment in woken}) == 1
+@given(interval_s=st.floats(0.01, 1), number=st.integers(1, 10_000_000), parts=st.lists(st.floats(0.01, 0.99), min_size=2, max_size=5))
+def test_processors_end_their_interval_together(interval_s: float, number: int, parts: list[float]) -> None:
+    (end,) = {common_end((number + part) * interval_s, interval_s) for part in parts}
+    assert end == pytest.approx((number + 1) * interval_s)
 
 
 async def test_late_processor_waits_the_maximum_interval() -> None:
