@@ -78,7 +78,6 @@ _SAME: Final = compiled(
     r"|i (?:(?:certainly|really|totally|definitely|actually) )?(?:do|am|have|did|can)(?: ?n['’]?t| not)? (?:too|also|as well|either))\b",
     re.IGNORECASE,
 )
-
 """Says of its writer what somebody else said of themselves: "Me too!"."""
 _OWN_ANSWER: Final = compiled(
     r"^\W*i (?:(?:certainly|really|totally|definitely|actually|sure) )?(?:do|am|did|have|can)(?: ?n['’]?t| not)?\W*$", re.IGNORECASE

@@ -142,6 +142,22 @@ async def disconnect(client: AIOKafkaConsumer | AIOKafkaAdminClient) -> None:
         raise
 
 
+async def open_consumer(kafka: KafkaSettings, **options: Any) -> AIOKafkaConsumer:
+    """A connected consumer without a group, which the caller disconnects; after an error, nothing is left open.
+
+    Args:
+        kafka: Kafka's settings.
+        options: Further options of aiokafka's consumer.
+    """
+    consumer = AIOKafkaConsumer(**client_options(kafka), enable_auto_commit=False, **options)
+    try:
+        await connect(consumer)
+    except BaseException:
+        await disconnect(consumer)
+        raise
+    return consumer
+
+
 @asynccontextmanager
 async def admin_client(kafka: KafkaSettings, shared: AIOKafkaAdminClient | None = None) -> AsyncIterator[AIOKafkaAdminClient]:
     """An admin client for the length of a block; raises the errors of :func:`kafka_faults`.
@@ -265,17 +281,7 @@ class UngroupedConsumer:
 
     async def _connected(self) -> AIOKafkaConsumer:
         if self._consumer is None:
-            consumer = AIOKafkaConsumer(
-                **client_options(self._kafka),
-                enable_auto_commit=False,
-                auto_offset_reset="none",
-                isolation_level="read_uncommitted",
-                max_partition_fetch_bytes=self._fetch_bytes,
+            self._consumer = await open_consumer(
+                self._kafka, auto_offset_reset="none", isolation_level="read_uncommitted", max_partition_fetch_bytes=self._fetch_bytes
             )
-            try:
-                await connect(consumer)
-            except BaseException:
-                await disconnect(consumer)
-                raise
-            self._consumer = consumer
         return self._consumer

@@ -14,7 +14,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from memory.topics import topic_named
 from runtime.errors import TopicMissingError
-from runtime.kafka.client import admin_over, client_options, connect, disconnect, kafka_faults, learn_leaders, partition_counts
+from runtime.kafka.client import admin_over, disconnect, kafka_faults, learn_leaders, open_consumer, partition_counts
 from runtime.kafka.topics import topic_configs
 from runtime.settings import KafkaSettings
 
@@ -73,20 +73,14 @@ class KafkaOffsets:
     async def start(self) -> None:
         """Connects."""
         with kafka_faults("connecting to read offsets", self._kafka):
-            self._consumer = AIOKafkaConsumer(
-                **client_options(self._kafka),
-                enable_auto_commit=False,
+            consumer = await open_consumer(
+                self._kafka,
                 auto_offset_reset="none",
                 isolation_level=_ISOLATION,
                 fetch_max_wait_ms=_FETCH_WAIT_MS,
                 max_partition_fetch_bytes=_FETCH_BYTES,
             )
-            self._admin = admin_over(self._consumer, self._kafka)
-            try:
-                await connect(self._consumer)
-            except BaseException:
-                await self.stop()
-                raise
+        self._consumer, self._admin = consumer, admin_over(consumer, self._kafka)
 
     async def stop(self) -> None:
         """Disconnects; may be called repeatedly."""

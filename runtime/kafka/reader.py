@@ -9,12 +9,11 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from runtime.errors import TopicMissingError
 from runtime.kafka.client import (
     admin_over,
-    client_options,
-    connect,
     disconnect,
     high_watermarks,
     kafka_faults,
     learn_leaders,
+    open_consumer,
     partition_counts,
 )
 from runtime.pieces import PIECE_S, Yielder
@@ -32,15 +31,7 @@ class TopicReader:
 
     async def __aenter__(self) -> Self:
         with kafka_faults("connecting to read topics", self._kafka):
-            consumer = AIOKafkaConsumer(
-                **client_options(self._kafka), enable_auto_commit=False, auto_offset_reset="earliest", isolation_level="read_committed"
-            )
-            try:
-                await connect(consumer)
-            except BaseException:
-                await disconnect(consumer)
-                raise
-        self._consumer = consumer
+            self._consumer = await open_consumer(self._kafka, auto_offset_reset="earliest", isolation_level="read_committed")
         return self
 
     async def __aexit__(self, *_: object) -> None:
