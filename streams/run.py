@@ -44,11 +44,20 @@ def run_stage(
     """
     stage_named(name)  # fails before anything is set up
     configure_logging(settings.log, stage=name)
+    load_stage(name)
+    with exporting_spans(settings.tracing, process=name):
+        run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
+
+
+def load_stage(name: str) -> None:
+    """Imports a stage with its libraries, before an event loop runs: that takes seconds of CPU.
+
+    Args:
+        name: As in :func:`run_stage`.
+    """
     with loading():
         _module(name)
     collect_seldom()
-    with exporting_spans(settings.tracing, process=name):
-        run_until_signal(serve_stage(name, settings, generation=generation, only=only), loop_factory=uvloop.new_event_loop)
 
 
 async def serve_stage(

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-DEADLINE_S: Final = 120.0
+DEADLINE_S: Final = 240.0
 _PAUSE_S: Final = 0.05
 
 

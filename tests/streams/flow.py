@@ -33,7 +33,7 @@ TENANT = "acme"
 FIRST_WEEK = frozenset({"evening-talk", "morning-after"})
 """Sessions of the companion sample."""
 DEFAULT_TENANTS: Mapping[str, str] = {TENANT: "companion"}
-DEADLINE_S = 200.0
+DEADLINE_S = 280.0
 POLL_S = 0.1
 PATIENCE_S = 60.0
 """Time-out of a request to a server: the machine may stop for seconds."""

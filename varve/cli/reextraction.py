@@ -1,7 +1,6 @@
 """``varve generations estimate``, ``start``, ``work``, ``show``, ``runs``, ``pause``, ``resume``, ``cancel``: extraction of all history."""
 
 import time
-from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -117,15 +116,13 @@ def work(
     data: DataOption = None,
 ) -> None:
     """Run a worker of a re-extraction until it is paused, cancelled or done, or until SIGTERM. It may be killed at any time."""
-    import os
-
     from runtime.logs import configure_logging
     from streams.operations.reextraction.worker import work as work_on
+    from streams.run import load_stage
 
     settings = attached_settings(data)
-    with suppress(OSError):
-        os.nice(10)  # live stages on the same machine go first
     configure_logging(settings.log, stage="reextraction")
+    load_stage("extraction")  # later it would stop the event loop, and with it the Kafka clients
     state = run_until_signal(work_on(settings, name, wait=wait, notice=print_notice))
     if state is not None:
         say(f"the re-extraction into {name} is {state}")

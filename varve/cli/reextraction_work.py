@@ -1,9 +1,11 @@
 """The work of ``varve generations estimate``, ``start``, ``show``, ``resume`` and ``cancel``."""
 
 import asyncio
+import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _LEAVE_S: Final = 30.0
 """How long a cancellation waits for the worker to end the re-extraction."""
 _POLL_S: Final = 1.0
+_NICENESS: Final = 10
 
 
 def new_request(
@@ -122,10 +125,12 @@ async def remove_cancelled(settings: "Settings", cancelled: "Reextraction", *, b
 
 
 def spawn_worker(settings: "Settings", name: str) -> None:
-    """Starts a worker of its own session on this machine, which outlives this command."""
+    """Starts a worker in its own session on this machine, which outlives this command. Live stages on the machine have priority over it."""
     log = settings.data / "logs" / f"reextraction-{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "varve", "generations", "work", name, "--data", str(settings.data)]
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
     say(f"its worker is process {process.pid}, with its log in {log}")
