@@ -178,7 +178,10 @@ class App(faust.App):
     def __init__(self, *args: Any, max_fetched_bytes: int, **options: Any) -> None:
         # Faust's Python stream acknowledges records itself when it skips them in a rebalance, despite noack() (ADR 4, G).
         if getattr(faust_streams, "_CStreamIterator", None) is None:
-            raise StreamError("faust-streaming has no compiled stream, and would lose records: install its wheel, and unset NO_CYTHON")
+            raise StreamError(
+                "faust-streaming has no compiled stream, and would lose records: unset NO_CYTHON, or, where faust-streaming has no wheel "
+                "(arm64), install a C compiler and Python's headers (Debian: gcc, libc6-dev, python3-dev), and install it again"
+            )
         super().__init__(*args, **options)
         self.max_fetched_bytes = max_fetched_bytes
         self._queues: WeakSet[FetchedQueue] = WeakSet()
