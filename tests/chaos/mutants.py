@@ -1017,7 +1017,7 @@ MUTANTS: Final = (
     Mutant(
         "rebuild asks before its ticks",
         TEXTS,
-        'clock >= text["clock"] and reaches(',
+        'bool(before["clock"] >= text["clock"]) and reaches(',
         "reaches(",
         (TEST_TEXTS,),
         ("zombie-entities",),
