@@ -15,7 +15,8 @@ from control.errors import ChangeRefusedError, ControlLogBehindError, ErasureUnd
 from control.generations.switching import tenants_to_write
 from control.key_changes import add_key
 from control.tenant_changes import add_generation, add_tenant, count_drop, set_generation
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.keys import encode_key
 from tests.control_log import add, apply_change
 

@@ -9,8 +9,9 @@ from itertools import chain
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure
 from control.erasure_changes import finish_erasure
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
 from control.unfinished_erasures import UnfinishedErasures
+from control.view import FixedControlView
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
