@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, tenant_key
+from control.access_keys import ApiKey, OperatorKey
+from control.documents import SchemaDocument, SchemaRef, Tenant, tenant_key
 from control.draft import Draft
 from control.erasure import subject_of
 from control.errors import ControlLogBehindError, UnknownTenantError, UnreadableTenantError

@@ -19,7 +19,7 @@ import psutil
 from varve_client import AsyncVarveClient
 
 from control import ControlWriter, Draft
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from loadtest.footprint import FootprintWatch, bytes_by_folder

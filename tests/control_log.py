@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from control import Change, ControlFollower, ControlState, ControlWriter, Draft
-from control.documents import Role, hash_key, new_api_key, new_operator_key
+from control.access_keys import Role, hash_key, new_api_key, new_operator_key
 from control.key_changes import add_key as add_key_to
 from control.key_changes import add_operator_key
 from control.tenant_changes import add_tenant as add_tenant_to

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from control import ControlState, Draft
-from control.documents import hash_key
+from control.access_keys import hash_key
 from control.erasure import Erasure, subject_of
 from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure, require_none_unfinished
 from control.errors import ChangeRefusedError, ControlLogBehindError, ErasureUnderWayError, UnknownTenantError

@@ -38,17 +38,8 @@ from streams.stages.events.corrections import PresentEvent, patches_in_force, pr
 from streams.stages.events.erasing import Eraser
 from streams.stages.events.evolution import Evolver
 from streams.stages.events.expiry import Expirer
-from streams.stages.events.ledger import (
-    AmendedWindow,
-    DroppedGeneration,
-    Ledger,
-    PublishedWindow,
-    amended_key,
-    corrected_window,
-    corrected_window_key,
-    expired_events,
-    published_key,
-)
+from streams.stages.events.ledger import Ledger, amended_key, corrected_window, corrected_window_key, expired_events, published_key
+from streams.stages.events.ledger_entries import AmendedWindow, DroppedGeneration, PublishedWindow
 from streams.stages.events.places import in_earlier_place, source_of
 from streams.stages.events.publishing import Publisher, fed_entities, with_trust
 from streams.stages.events.record_handler import RecordHandler
