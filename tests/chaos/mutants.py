@@ -932,7 +932,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "correction retracts nothing",
-        "streams/stages/events/ledger.py",
+        "streams/stages/events/ledger_entries.py",
         "        return _in_force([self.contributions, *self.corrections])",
         "        return _in_force([self.contributions])",
         (TEST_CORRECTIONS,),
