@@ -163,13 +163,13 @@ MUTANTS: Final = (
         "recover before the fence",
         WRITER,
         """            await self._producer.start()
-            next_offset, note, loss = await self._position()
+            next_offset, metadata, loss = await self._position()
 """,
         """            if self._table is not None and self._changelog is not None:
                 self._table.open()
                 await recover(self._table, self._changelog, kafka=self._kafka, offsets=self._offsets)
             await self._producer.start()
-            next_offset, note, loss = await self._position()
+            next_offset, metadata, loss = await self._position()
             if loss is None:
                 return next_offset
 """,
@@ -179,8 +179,8 @@ MUTANTS: Final = (
     Mutant(
         "committed offset read before the fence",
         WRITER,
-        "            await self._producer.start()\n            next_offset, note, loss = await self._position()\n",
-        "            next_offset, note, loss = await self._position()\n            await self._producer.start()\n",
+        "            await self._producer.start()\n            next_offset, metadata, loss = await self._position()\n",
+        "            next_offset, metadata, loss = await self._position()\n            await self._producer.start()\n",
         (TEST_WRITER,),
         noticed_by="test_the_last_commit_before_the_fence_counts",
     ),
@@ -838,7 +838,7 @@ MUTANTS: Final = (
     Mutant(
         "unfinished command overlooked by workers",
         WRITER,
-        "            self._require_finished(note)\n",
+        "            self._require_finished(metadata)\n",
         "",
         (TEST_WRITER,),
         ("killed-commands",),
