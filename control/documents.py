@@ -139,7 +139,7 @@ class Tenant(Document):
         return not generation or any(each.name == generation for each in self.generations)
 
     def drops_of(self, generation: str) -> int:
-        """How often a generation has been dropped."""
+        """Number of drops of a generation."""
         return max((each.count for each in self.drops if each.generation == generation), default=0)
 
     def schema_of(self, generation: str) -> SchemaRef:

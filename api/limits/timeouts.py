@@ -121,7 +121,7 @@ class BoundedProtocol(H11Protocol):
     def give_up(self) -> None:
         """Closes the connection in favour of a newer one: it has no complete request."""
         if self.transport.get_write_buffer_size():
-            # `close` would wait for a client that does not read, as one of any number that the table knows no more.
+            # `close` would wait for a client that does not read, and the table no longer counts the connection.
             self._shared.count("room")
             self.transport.abort()
         elif self._reading == "body":

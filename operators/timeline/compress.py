@@ -66,7 +66,7 @@ class TimeCompress(AgingOperator, SummaryOperator[PeriodTexts], PublishingOperat
         return written(changed, PeriodTexts.of_state(state))
 
     def value(self, state: State) -> Value:
-        """How many events are whole, and what the newest periods are about."""
+        """Number of whole events, and the subjects of the newest periods."""
         timeline = timeline_of(state)
         if timeline is None:
             return None

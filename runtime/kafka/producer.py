@@ -106,7 +106,7 @@ class Producer:
 
     @property
     def clock_limits_s(self) -> tuple[float, float]:
-        """How many seconds this machine's clock may be fast, and how many slow, compared with the broker's."""
+        """Seconds by which this machine's clock may be fast, and slow, compared with the broker's."""
         return self._max_ahead_s, self._max_behind_s
 
     async def start(self) -> None:
