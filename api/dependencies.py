@@ -31,7 +31,7 @@ from runtime.redis.idempotency_cache import IdempotencyCache
 from runtime.redis.session_tail import SessionTail
 from runtime.settings import Settings
 from runtime.tracing import SpanContext
-from stores.build import GuardedStore
+from stores.guarded_store import GuardedStore
 
 if TYPE_CHECKING:
     # Imported only if a setting turns them on.

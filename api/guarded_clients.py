@@ -12,8 +12,9 @@ from runtime.guard import Guard
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.settings import Settings
-from stores.build import GuardedStore, build_store
+from stores.build import build_store
 from stores.errors import StoreUnavailableError
+from stores.guarded_store import GuardedStore
 
 _log = logger(__name__)
 

@@ -21,7 +21,8 @@ import psutil
 
 from benchmarks.reports import benchmark_parser, write_report
 from control.state import ControlState
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.keys import encode_key
 from runtime.metrics import Metrics
 from runtime.settings import Settings

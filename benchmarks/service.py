@@ -13,7 +13,7 @@ import aiohttp
 from benchmarks.callers import Service
 from benchmarks.processes import broker_and_redis, environment, python_process, running_process
 from control import ControlWriter, Draft
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from evaluation.bench_recall import RandomData, fill

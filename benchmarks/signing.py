@@ -18,7 +18,8 @@ from pydantic import SecretStr
 
 from control import ControlState, Draft
 from control.tenant_changes import add_tenant, change_signing
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.keys import encode_key
 from memory.records import Message
 from memory.signatures import sign

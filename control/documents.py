@@ -1,14 +1,12 @@
 """The documents of the control log: tenants, operators, and all revisions of all schemas. Each record of the log is one whole document."""
 
-import hashlib
-import secrets
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Annotated, Final, Literal
 
-from pydantic import AwareDatetime, Field, JsonValue, StringConstraints, field_serializer, model_validator
+from pydantic import Field, JsonValue, StringConstraints, field_serializer, model_validator
 
-from control.document_base import Document, Label
+from control.access_keys import ApiKey, OperatorKey
+from control.document_base import Document
 from control.erasure import ERASURE, Erasure, subject_of
 from control.hold import HOLD, Hold
 from control.message_signing import SigningPolicy
@@ -23,17 +21,6 @@ from memory.redaction import NO_REDACTION, RedactionPolicy
 from memory.retention import RetentionPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
 
-Scope = Literal["ingest", "recall", "correct", "operate", "erase"]
-SCOPES: Final[tuple[Scope, ...]] = ("ingest", "recall", "correct", "operate", "erase")
-DEFAULT_SCOPES: Final[tuple[Scope, ...]] = ("ingest", "recall", "correct", "operate")
-"""The scopes of a key for which none are named. An erasure cannot be undone, so ``erase`` must be named."""
-
-Role = Literal["viewer", "operator", "admin"]
-ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
-"""Operators' roles; each includes the previous ones: read, handle dead letters, change the control log."""
-
-KeyHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-KeyId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{4,32}$")]
 Weight = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
 """A tenant's share when tenants compete. The limits avoid rounding errors in sums of shares."""
 GenerationName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -52,40 +39,6 @@ class SchemaRef(Value):
 
     def __str__(self) -> str:
         return f"{self.name}@{self.revision}"
-
-
-class Key(Value):
-    """A secret key, stored as its SHA-256. Keys have 256 random bits, so the hash cannot be inverted."""
-
-    id: KeyId
-    """Identifies the key in commands and messages."""
-    hash: KeyHash
-    label: Label = ""
-    created: AwareDatetime
-    expires: AwareDatetime | None = None
-    """Expiry time. Default: never."""
-
-    def is_expired(self, now: datetime) -> bool:
-        """Whether the key has expired."""
-        return self.expires is not None and self.expires <= now
-
-
-class ApiKey(Key):
-    """A key for a tenant's memory."""
-
-    scopes: tuple[Scope, ...] = Field(default=DEFAULT_SCOPES, min_length=1)
-    user: Id | None = None
-    """The only user that the key may access. Default: all users."""
-
-
-class OperatorKey(Key):
-    """A key for administration; it gives no access to tenants' memories."""
-
-    role: Role = "admin"
-
-    def may(self, role: Role) -> bool:
-        """Whether the key's role includes another one."""
-        return ROLES.index(self.role) >= ROLES.index(role)
 
 
 class Generation(Value):
@@ -186,7 +139,7 @@ class Tenant(Document):
         return not generation or any(each.name == generation for each in self.generations)
 
     def drops_of(self, generation: str) -> int:
-        """How often a generation has been dropped."""
+        """Number of drops of a generation."""
         return max((each.count for each in self.drops if each.generation == generation), default=0)
 
     def schema_of(self, generation: str) -> SchemaRef:
@@ -317,23 +270,3 @@ KINDS: Final[dict[str, type[Document]]] = {
     REEXTRACTION: Reextraction,
 }
 """Document classes by the first part of their keys."""
-
-
-def hash_key(key: str) -> str:
-    """The SHA-256 of a key, in hexadecimal."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def new_api_key() -> str:
-    """A new API key for a tenant."""
-    return f"vk_{secrets.token_urlsafe(32)}"
-
-
-def new_operator_key() -> str:
-    """A new operator's key."""
-    return f"va_{secrets.token_urlsafe(32)}"
-
-
-def key_id_of(key_hash: str) -> str:
-    """The id of a key: the beginning of its hash."""
-    return key_hash[:12]

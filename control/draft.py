@@ -6,17 +6,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from control.access_keys import ApiKey
 from control.document_base import Document
-from control.documents import (
-    ApiKey,
-    Operators,
-    SchemaDocument,
-    SchemaRef,
-    Tenant,
-    operators_key,
-    schema_key,
-    tenant_key,
-)
+from control.documents import Operators, SchemaDocument, SchemaRef, Tenant, operators_key, schema_key, tenant_key
 from control.erasure import Erasure
 from control.errors import ChangeRefusedError, UnknownTenantError
 from control.hold import ALL_USERS, Hold

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from control.documents import DEFAULT_SCOPES, ApiKey, OperatorKey, Role, Scope, key_id_of
+from control.access_keys import DEFAULT_SCOPES, ApiKey, OperatorKey, Role, Scope, key_id_of
 from control.draft import Draft, changed, new
 from control.errors import ChangeRefusedError
 

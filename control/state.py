@@ -6,17 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from control.access_keys import ApiKey
 from control.document_base import Document
-from control.documents import (
-    KINDS,
-    ApiKey,
-    AuditHead,
-    Operators,
-    SchemaDocument,
-    SchemaRef,
-    Tenant,
-    tenant_key,
-)
+from control.documents import KINDS, AuditHead, Operators, SchemaDocument, SchemaRef, Tenant, tenant_key
 from control.erasure import Erasure, erasures_key, subject_of
 from control.hold import ALL_USERS, Hold
 from control.reextraction import Reextraction

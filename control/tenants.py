@@ -1,19 +1,20 @@
 """Synchronous lookups of tenants, keys and schemas in a process's copy of the control log."""
 
-import math
 import time
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
-from control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, tenant_key
+from control.access_keys import ApiKey, OperatorKey
+from control.documents import SchemaDocument, SchemaRef, Tenant, tenant_key
 from control.draft import Draft
 from control.erasure import subject_of
 from control.errors import ControlLogBehindError, UnknownTenantError, UnreadableTenantError
 from control.follower import ControlFollower
 from control.state import ControlState
+from control.view import ControlView
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, parse_schema
 from memory.topics import WINDOWS
@@ -22,7 +23,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 
-__all__ = ["UNFINISHED", "ControlView", "FixedControlView", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
+__all__ = ["UNFINISHED", "KeyHolder", "Tenant", "TenantDirectory", "follow_tenants"]
 
 _log = logger(__name__)
 
@@ -34,48 +35,6 @@ _CERTAIN_S: Final = 10.0
 """Longer than a batch takes. A later request for the name starts again, because it may have been written meanwhile."""
 _WAITED_FOR_S: Final = 600.0
 """Longer than the wait before a record is retried."""
-
-
-class ControlView(Protocol):
-    """A copy of the control log with the time of its last confirmation."""
-
-    @property
-    def state(self) -> ControlState:
-        """The copy of the log."""
-        ...
-
-    @property
-    def confirmed_at(self) -> float:
-        """The last time, by a monotonic clock, for which the copy is known to be complete."""
-        ...
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the copy may be used."""
-        ...
-
-    def require_current(self) -> None:
-        """Raises ControlLogBehindError unless :attr:`is_current`."""
-        ...
-
-    async def wait_for(self, position: int, *, timeout_s: float) -> None:
-        """See :meth:`control.ControlFollower.wait_for`."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FixedControlView:
-    """A fixed copy of the control log, which never expires."""
-
-    state: ControlState
-    confirmed_at: float = math.inf
-    is_current: bool = True
-
-    def require_current(self) -> None:
-        """Does nothing: the copy is always current."""
-
-    async def wait_for(self, position: int, *, timeout_s: float) -> None:
-        """Returns at once: the copy never changes."""
 
 
 @dataclass(frozen=True, slots=True)

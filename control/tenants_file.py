@@ -13,25 +13,9 @@ from typing import Any, Final, Literal
 import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
+from control.access_keys import DEFAULT_SCOPES, ApiKey, KeyHash, KeyId, OperatorKey, Role, Scope, key_id_of
 from control.document_base import Label
-from control.documents import (
-    DEFAULT_SCOPES,
-    ApiKey,
-    Drops,
-    FormerSchema,
-    Generation,
-    GenerationName,
-    KeyHash,
-    KeyId,
-    OperatorKey,
-    Role,
-    SchemaDocument,
-    SchemaRef,
-    Scope,
-    Tenant,
-    Weight,
-    key_id_of,
-)
+from control.documents import Drops, FormerSchema, Generation, GenerationName, SchemaDocument, SchemaRef, Tenant, Weight
 from control.draft import Draft, changed, new
 from control.errors import ChangeRefusedError, TenantsFileError
 from control.message_signing import SigningPolicy

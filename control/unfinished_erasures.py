@@ -23,8 +23,9 @@ from memory.times import milliseconds_of, time_of_milliseconds
 from runtime.background import start_renewal
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError
 from runtime.logs import logger
-from runtime.redis.client import CLOCK, GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
+from runtime.redis.lua import CLOCK
 from runtime.settings import Settings
 
 _log = logger(__name__)

@@ -30,7 +30,7 @@ from stores.index_writer import embed_memories
 from stores.port import Point
 from stores.position import FeedPosition
 from streams.stages.events.corrections import PresentEvent
-from streams.stages.events.ledger import PublishedWindow
+from streams.stages.events.ledger_entries import PublishedWindow
 from streams.stages.events.publishing import fed_entities, memory_of
 
 _LENGTH_BYTES: Final = 4

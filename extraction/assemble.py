@@ -33,43 +33,11 @@ def build_extraction(
         Segment(id=segment_id(window.id, index, generation), topic=segment.topic, ranges=list(segment.ranges))
         for index, segment in enumerate(draft.segments)
     ]
-
-    def event(index: int, each: EventDraft) -> Event:
-        return Event(
-            id=event_id(window.id, index, generation),
-            tenant=window.tenant,
-            user=window.user,
-            session=window.session,
-            window_id=window.id,
-            type=each.type,
-            content=each.content,
-            speaker=each.speaker,
-            properties=each.properties,
-            importance=each.importance,
-            keywords=list(each.keywords),
-            event_time=each.event_time,
-            date=None if each.date is None else each.date.text,
-            said_at=each.said_at,
-            segment_id=None if each.segment is None else segments[each.segment].id,
-            message_ids=[ids[index] for index in each.messages],
-            said=each.said,
-            search_text=each.search_text,
-            extractor=extractor,
-            unsupported=each.unsupported or None,
-        )
-
-    def patch(index: int, each: PatchDraft) -> EntityPatch:
-        return EntityPatch(
-            id=patch_id(window.id, index, generation),
-            entity_type=each.entity_type,
-            entity_key=each.entity_key,
-            field=each.field,
-            search=each.search,
-            replace=each.replace,
-            event_time=each.event_time,
-            message_ids=[ids[index] for index in each.messages],
-        )
-
+    events = [
+        _event(event_id(window.id, index, generation), each, window, ids=ids, segments=segments, extractor=extractor)
+        for index, each in enumerate(draft.events)
+    ]
+    patches = [_patch(patch_id(window.id, index, generation), each, ids=ids) for index, each in enumerate(draft.patches)]
     return Extraction(
         window_id=window.id,
         tenant=window.tenant,
@@ -81,9 +49,47 @@ def build_extraction(
         schema_name=schema.name,
         message_ids=ids,
         segments=segments,
-        events=[event(index, each) for index, each in enumerate(draft.events)],
-        patches=[patch(index, each) for index, each in enumerate(draft.patches)],
+        events=events,
+        patches=patches,
         dropped=draft.tally.as_dropped(),
         usage=list(usage),
         window_end=max(message.event_time for message in window.messages),
+    )
+
+
+def _event(name: str, draft: EventDraft, window: Window, *, ids: Sequence[str], segments: Sequence[Segment], extractor: str) -> Event:
+    return Event(
+        id=name,
+        tenant=window.tenant,
+        user=window.user,
+        session=window.session,
+        window_id=window.id,
+        type=draft.type,
+        content=draft.content,
+        speaker=draft.speaker,
+        properties=draft.properties,
+        importance=draft.importance,
+        keywords=list(draft.keywords),
+        event_time=draft.event_time,
+        date=None if draft.date is None else draft.date.text,
+        said_at=draft.said_at,
+        segment_id=None if draft.segment is None else segments[draft.segment].id,
+        message_ids=[ids[index] for index in draft.messages],
+        said=draft.said,
+        search_text=draft.search_text,
+        extractor=extractor,
+        unsupported=draft.unsupported or None,
+    )
+
+
+def _patch(name: str, draft: PatchDraft, *, ids: Sequence[str]) -> EntityPatch:
+    return EntityPatch(
+        id=name,
+        entity_type=draft.entity_type,
+        entity_key=draft.entity_key,
+        field=draft.field,
+        search=draft.search,
+        replace=draft.replace,
+        event_time=draft.event_time,
+        message_ids=[ids[index] for index in draft.messages],
     )

@@ -67,7 +67,7 @@ class Statement:
 
     @cached_property
     def negations(self) -> int:
-        """How many words in it negate."""
+        """Number of negating words."""
         tokens = [word.casefold() for word in _WORD.findall(self.content)]
         return sum(_NEGATION.fullmatch(token) is not None for token in tokens)
 
@@ -132,7 +132,7 @@ def share_frame(one: Statement, other: Statement) -> bool:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words two texts begin with alike."""
+    """Number of equal words at the beginning of two texts."""
     return next(
         (index for index, (word, another) in enumerate(zip(one, other, strict=False)) if word != another), min(len(one), len(other))
     )

@@ -19,7 +19,7 @@ import psutil
 from varve_client import AsyncVarveClient
 
 from control import ControlWriter, Draft
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from loadtest.footprint import FootprintWatch, bytes_by_folder
@@ -60,18 +60,8 @@ async def run(
     async with temporary_stack(folder / "stack", tenant="load") as running:
         settings, service_url = running.settings, running.file.service_url
         tenants = await _add_tenants(settings, LOAD_PROFILES[profile].tenants)
-        given = {
-            "profile": profile,
-            "seed": seed,
-            "seconds": seconds,
-            "service_url": service_url,
-            "bootstrap": settings.kafka.bootstrap,
-            "topic": settings.topic("messages"),
-            "tenants": tenants,
-            "said": [] if data is None else [each["text"] for each in data.messages],
-            "asked": [] if data is None else data.questions,
-            "outcomes": str(folder / "outcomes.jsonl"),
-        }
+        options = {"profile": profile, "seed": seed, "seconds": seconds, "outcomes": str(folder / "outcomes.jsonl")}
+        given = {**options, **_target(settings, service_url, tenants), **_texts(data)}
         (folder / "given.json").write_text(json.dumps(given))
         load_before = psutil.getloadavg()[0]
         begun = time.monotonic()
@@ -122,6 +112,19 @@ async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
     await writer.write(change, action="load test", by="load test")
     await writer.settle()
     return tenants
+
+
+def _target(settings: Settings, service_url: str, tenants: list[dict[str, str]]) -> dict[str, Any]:
+    """The addresses that Locust sends to."""
+    topic = settings.topic("messages")
+    return {"service_url": service_url, "bootstrap": settings.kafka.bootstrap, "topic": topic, "tenants": tenants}
+
+
+def _texts(data: Conversation | None) -> dict[str, Any]:
+    """The texts that Locust sends; empty: it generates them."""
+    if data is None:
+        return {"said": [], "asked": []}
+    return {"said": [each["text"] for each in data.messages], "asked": data.questions}
 
 
 async def _drain(settings: Settings, service_url: str, tenants: list[dict[str, str]], *, stages: Sequence[str]) -> None:

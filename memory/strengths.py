@@ -15,7 +15,7 @@ RECALLED: Final = "recalled"
 
 
 class Recalls(NamedTuple):
-    """How often and when memories were recalled."""
+    """Numbers and times of the recalls of memories."""
 
     strength: int
     """See :data:`STRENGTH`."""

@@ -33,7 +33,7 @@ class OverloadedError(NotProcessedError):
 
     @property
     def pause_s(self) -> float:
-        """How long to wait before the next call of the endpoint, in seconds; a default where the endpoint names no time."""
+        """The wait before the next call of the endpoint, in seconds; a default if the endpoint names no time."""
         return min(self.retry_after_s or _DEFAULT_PAUSE_S, _MAXIMUM_PAUSE_S)
 
 

@@ -122,7 +122,7 @@ class PublishingOperator(Operator):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """How an operator shows the memory of its entity, which is about one event."""
+    """Form in which an operator shows the memory of its entity, which is about one event."""
 
     content: str
     event_time: datetime
@@ -148,5 +148,5 @@ class LinkedOperator(Operator):
         """
 
     def note(self, state: State) -> Note | None:
-        """How the entity's memory is shown, if the operator decides that. None: as a sentence that names the known values."""
+        """Form of the entity's memory, if the operator decides it. None: as a sentence that names the known values."""
         return None

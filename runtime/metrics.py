@@ -45,6 +45,30 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.first_tenants = FirstTenants()
         ProcessCollector(registry=self.registry)
+        self._add_stage_metrics()
+        self._add_service_metrics()
+        self._add_operation_metrics()
+        self._add_process_metrics()
+
+    def count_message(self, tenant: str) -> None:
+        """Counts a message that was added to a window."""
+        self.tenant_messages.labels(self.first_tenants.label(tenant)).inc()
+
+    def count_recall(self, tenant: str) -> None:
+        """Counts a recall that was answered."""
+        self.tenant_recalls.labels(self.first_tenants.label(tenant)).inc()
+
+    def watch_disk(self, folder: Path) -> None:
+        """Reports the free space and size of a folder's disk, read when the metrics are rendered."""
+        self.disk_free_bytes.set_function(lambda: _disk_usage(folder)[0])
+        self.disk_size_bytes.set_function(lambda: _disk_usage(folder)[1])
+
+    def render(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def _add_stage_metrics(self) -> None:
+        """Delivery and state of the stages."""
         self.records = self._counter("varve_records", "Records that a stage has processed, by outcome.", "stage", "outcome")
         self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
         self.records_lost = self._gauge(
@@ -53,9 +77,6 @@ class Metrics:
             "stage",
             "topic",
             "partition",
-        )
-        self.background_failures = self._counter(
-            "varve_background_failures", "Failures of background work, which is restarted after each.", "work"
         )
         self.retries = self._counter("varve_retries", "Retries of records.", "stage")
         self.parked = self._gauge("varve_parked_records", "Parked records, which wait until their tenant may proceed.", "stage")
@@ -81,6 +102,23 @@ class Metrics:
         self.age_seconds = self._histogram(
             "varve_age_seconds", "Time from producing a message to finishing the records derived from it in a stage.", "stage"
         )
+        self.tenant_messages = self._counter("varve_tenant_messages", "Messages added to windows.", "tenant")
+        self.restore_left_rows = self._gauge(
+            "varve_restore_left_rows", "Rows that the restore of a table still has to read.", "stage", "partition"
+        )
+        self.restore_done_ratio = self._gauge(
+            "varve_restore_done_ratio", "Completed share of the restore of a table.", "stage", "partition"
+        )
+        self.restore_left_seconds = self._gauge(
+            "varve_restore_left_seconds", "Estimated remaining time of the restore of a table.", "stage", "partition"
+        )
+        self.table_bytes = self._gauge("varve_table_bytes", "Size of a partition's local table.", "stage", "partition")
+        self.watermark_delay_seconds = self._gauge(
+            "varve_watermark_delay_seconds", "Delay of event time relative to the wall clock.", "stage", "partition"
+        )
+
+    def _add_service_metrics(self) -> None:
+        """Requests, recalls and webhooks of the query service."""
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
         self.reads = self._counter("varve_reads", "Received reads, by outcome.", "outcome")
@@ -89,13 +127,28 @@ class Metrics:
         self.reads_running = self._gauge("varve_reads_running", "Reads that run.")
         self.connections = self._gauge("varve_http_connections", "Open connections.")
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
-        self.ready = self._gauge("varve_ready", "1 while a readiness condition of the process holds.", "check")
-        self.disk_free_bytes = self._gauge("varve_disk_free_bytes", "Free space on the disk of the process's data.")
-        self.disk_size_bytes = self._gauge("varve_disk_size_bytes", "Size of the disk of the process's data.")
-        self.control_age = self._gauge(
-            "varve_control_age_seconds", "Time since the process last confirmed that it has read the whole control log."
+        self.webhook_deliveries = self._counter(
+            "varve_webhook_deliveries",
+            "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",
+            "outcome",
         )
-        self.control_position = self._gauge("varve_control_position", "Offset up to which the process has read the control log.")
+        self.webhook_delivery_seconds = self._histogram("varve_webhook_delivery_seconds", "Duration of a successful delivery to a webhook.")
+        self.webhooks_pending = self._gauge("varve_webhooks_pending", "Deliveries to webhooks that wait or run in this process.")
+        self.webhooks_dead = self._gauge("varve_webhooks_dead", "Dead letters of webhooks whose partitions this process has.")
+        self.quota_checks = self._counter(
+            "varve_quota_checks", "Requests checked against their tenant's quotas, by the place of the check.", "kept_by"
+        )
+        self.quota_refusals = self._counter("varve_quota_refusals", "Requests rejected because of a quota of their tenant.", "quota")
+        self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
+        self.sift_answers = self._counter("varve_sift_answers", "Answers of the model of `mode=sift`, by their use.", "outcome")
+        self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Duration of a recall path.", "path")
+        self.memories_recalled = self._counter("varve_memories_recalled", "Memories recalled for the first time, estimated by Redis.")
+        self.tenant_recalls = self._counter("varve_tenant_recalls", "Recalls and contexts answered.", "tenant")
+        self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
+        self.read_records = self._counter("varve_read_records", "Records of the read audit, by outcome.", "outcome")
+
+    def _add_operation_metrics(self) -> None:
+        """Erasures, retention, proofs and re-extractions."""
         self.erasure_unfinished_since = self._gauge(
             "varve_erasure_unfinished_since_timestamp_seconds", "Request time of the oldest unfinished erasure; 0 if there is none."
         )
@@ -131,37 +184,19 @@ class Metrics:
             "Tenants whose windows wait for the next day (UTC), because a re-extraction has used its share of their daily budget.",
             "generation",
         )
-        self.webhook_deliveries = self._counter(
-            "varve_webhook_deliveries",
-            "Attempts to deliver to webhooks, and deliveries without an attempt: delivered, failed, dead, superseded or dropped.",
-            "outcome",
+
+    def _add_process_metrics(self) -> None:
+        """The process, its disk, and the servers that it uses."""
+        self.background_failures = self._counter(
+            "varve_background_failures", "Failures of background work, which is restarted after each.", "work"
         )
-        self.webhook_delivery_seconds = self._histogram("varve_webhook_delivery_seconds", "Duration of a successful delivery to a webhook.")
-        self.webhooks_pending = self._gauge("varve_webhooks_pending", "Deliveries to webhooks that wait or run in this process.")
-        self.webhooks_dead = self._gauge("varve_webhooks_dead", "Dead letters of webhooks whose partitions this process has.")
-        self.quota_checks = self._counter(
-            "varve_quota_checks", "Requests checked against their tenant's quotas, by the place of the check.", "kept_by"
+        self.ready = self._gauge("varve_ready", "1 while a readiness condition of the process holds.", "check")
+        self.disk_free_bytes = self._gauge("varve_disk_free_bytes", "Free space on the disk of the process's data.")
+        self.disk_size_bytes = self._gauge("varve_disk_size_bytes", "Size of the disk of the process's data.")
+        self.control_age = self._gauge(
+            "varve_control_age_seconds", "Time since the process last confirmed that it has read the whole control log."
         )
-        self.quota_refusals = self._counter("varve_quota_refusals", "Requests rejected because of a quota of their tenant.", "quota")
-        self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
-        self.sift_answers = self._counter("varve_sift_answers", "Answers of the model of `mode=sift`, by their use.", "outcome")
-        self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Duration of a recall path.", "path")
-        self.memories_recalled = self._counter("varve_memories_recalled", "Memories recalled for the first time, estimated by Redis.")
-        self.tenant_messages = self._counter("varve_tenant_messages", "Messages added to windows.", "tenant")
-        self.tenant_recalls = self._counter("varve_tenant_recalls", "Recalls and contexts answered.", "tenant")
-        self.restore_left_rows = self._gauge(
-            "varve_restore_left_rows", "Rows that the restore of a table still has to read.", "stage", "partition"
-        )
-        self.restore_done_ratio = self._gauge(
-            "varve_restore_done_ratio", "Completed share of the restore of a table.", "stage", "partition"
-        )
-        self.restore_left_seconds = self._gauge(
-            "varve_restore_left_seconds", "Estimated remaining time of the restore of a table.", "stage", "partition"
-        )
-        self.table_bytes = self._gauge("varve_table_bytes", "Size of a partition's local table.", "stage", "partition")
-        self.watermark_delay_seconds = self._gauge(
-            "varve_watermark_delay_seconds", "Delay of event time relative to the wall clock.", "stage", "partition"
-        )
+        self.control_position = self._gauge("varve_control_position", "Offset up to which the process has read the control log.")
         self.store_points = self._gauge("varve_store_points", "Points in the vector store, all tenants together.", "kind")
         self.store_bytes = self._gauge("varve_store_bytes", "Size of the vector store on disk.", "kind")
         self.redis_used_bytes = self._gauge("varve_redis_used_bytes", "Memory that Redis uses. Only the query service reports it.")
@@ -172,25 +207,6 @@ class Metrics:
         self.redis_refuses_writes = self._gauge(
             "varve_redis_refuses_writes", "1 while Redis refuses writes. Only the query service reports it."
         )
-        self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
-        self.read_records = self._counter("varve_read_records", "Records of the read audit, by outcome.", "outcome")
-
-    def count_message(self, tenant: str) -> None:
-        """Counts a message that was added to a window."""
-        self.tenant_messages.labels(self.first_tenants.label(tenant)).inc()
-
-    def count_recall(self, tenant: str) -> None:
-        """Counts a recall that was answered."""
-        self.tenant_recalls.labels(self.first_tenants.label(tenant)).inc()
-
-    def watch_disk(self, folder: Path) -> None:
-        """Reports the free space and size of a folder's disk, read when the metrics are rendered."""
-        self.disk_free_bytes.set_function(lambda: _disk_usage(folder)[0])
-        self.disk_size_bytes.set_function(lambda: _disk_usage(folder)[1])
-
-    def render(self) -> bytes:
-        """All metrics in Prometheus' text format."""
-        return generate_latest(self.registry)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(name, text, labels, registry=self.registry)

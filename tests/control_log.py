@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from control import Change, ControlFollower, ControlState, ControlWriter, Draft
-from control.documents import Role, hash_key, new_api_key, new_operator_key
+from control.access_keys import Role, hash_key, new_api_key, new_operator_key
 from control.key_changes import add_key as add_key_to
 from control.key_changes import add_operator_key
 from control.tenant_changes import add_tenant as add_tenant_to
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.schema import MemorySchema
 from runtime.settings import Settings
 

@@ -12,7 +12,7 @@ from api.auth.caller import Caller, Credential, KeyHash, forbidden, is_token
 from api.dependencies import Dependencies, dependencies_of
 from api.http.query_parameters import refuse_unknown_parameters
 from api.problems import unauthorized
-from control.documents import ApiKey, OperatorKey, Role, Scope, hash_key
+from control.access_keys import ApiKey, OperatorKey, Role, Scope, hash_key
 from control.errors import UnknownTenantError
 from control.key_usage import OPERATORS, owner_of
 from control.tenants import Tenant

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from api.problems import ProblemError
-from control.documents import Scope, hash_key
+from control.access_keys import Scope, hash_key
 from control.tenants import Tenant
 from memory.records import Memory
 from stores.port import TenantScope

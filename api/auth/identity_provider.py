@@ -19,7 +19,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from api.problems import RETRY_AFTER_S, ProblemError, unauthorized
-from control.documents import SCOPES, Scope
+from control.access_keys import SCOPES, Scope
 from memory.records.message import Id
 from runtime.logs import logger
 from runtime.settings import OidcSettings

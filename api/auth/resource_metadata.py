@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.http.json_http import JsonResponse
-from control.documents import SCOPES
+from control.access_keys import SCOPES
 from runtime.settings import OidcSettings
 
 _WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"

@@ -1,10 +1,7 @@
-"""HTTP/1.1 protocol of uvicorn: strict parsing, time-outs for slow clients, and a limit of connections.
+"""HTTP/1.1 protocol of uvicorn with time-outs for slow clients and a limit of connections.
 
 uvicorn has no setting for this: ``timeout_keep_alive`` limits the silence between two requests, but neither a request that was begun and is
 not finished, nor a response that is not read. A proxy can do it, but the service must not depend on one.
-
-h11 is lenient in two places where the RFCs let a server choose, by which a proxy and this service may see different requests (request
-smuggling), and it has no setting for either. uvicorn answers an h11 error with 400 and closes the connection.
 """
 
 import asyncio
@@ -12,23 +9,22 @@ import http
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import Any, Final, Generic, Literal, TypeVar, cast
+from typing import Any, Final, Literal, cast
 
 import h11
 from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
-from h11._receivebuffer import ReceiveBuffer
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from api.http.json_http import to_json
+from api.http.one_write_transport import OneWriteTransport
+from api.http.strict_parsing import StrictConnection
+from api.limits.connection_table import ConnectionTable
 from api.limits.slow_reader import ReaderWatch
 from api.problems import MEDIA_TYPE, RETRY_AFTER_S, ProblemError
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
-
-C = TypeVar("C")
 
 _HEAD_TOO_SLOW: Final = ProblemError(408, "too-slow", "the request head did not arrive in time")
 _BODY_TOO_SLOW: Final = ProblemError(408, "too-slow", "the request body did not arrive in time; send smaller batches")
@@ -38,116 +34,6 @@ Reason = Literal["head", "body", "answer", "room", "refused"]
 """Reason for closing a connection: a time-out of one of the three, a newer connection (``room``), or too many connections (``refused``)."""
 
 
-class ConnectionTable(Generic[C]):
-    """Open connections, up to a limit.
-
-    One connection too many closes the one that has waited longest: first the connections that have never sent a complete request head, then
-    those between two requests, then those whose body is on its way. So a client that opens connections and sends nothing, or bodies in
-    drops, closes only its own.
-
-    uvicorn's ``limit_concurrency`` counts connections too, but it refuses the new request, so such a client would lock all others out.
-
-    Args:
-        limit: Maximum number of connections, at least 1.
-    """
-
-    def __init__(self, *, limit: int) -> None:
-        if limit < 1:
-            raise ValueError(f"limit must be at least 1 connection, got {limit}")
-        self._limit = limit
-        # Dictionaries keep the order of insertion: the first connection is the oldest.
-        self._silent: dict[C, None] = {}
-        self._idle: dict[C, None] = {}
-        self._sending: dict[C, None] = {}
-        self._busy: dict[C, None] = {}
-
-    def __len__(self) -> int:
-        return sum(map(len, self._tables))
-
-    def add(self, connection: C) -> C | None:
-        """Adds a new connection.
-
-        Returns:
-            The connection to close, if there are too many: the new one itself if all others have a complete request.
-        """
-        self._silent[connection] = None
-        if len(self) <= self._limit:
-            return None
-        waiting = chain(self._silent, self._idle, self._sending)
-        victim = next((each for each in waiting if each != connection), connection)
-        self.remove(victim)
-        return victim
-
-    def body_began(self, connection: C) -> None:
-        """Records a complete request head, or a further part of the body. A connection that is not in the table is not added."""
-        self._move(connection, self._sending)
-
-    def request_began(self, connection: C) -> None:
-        """Records a complete request."""
-        self._move(connection, self._busy)
-
-    def request_ended(self, connection: C) -> None:
-        """Records the end of a response."""
-        self._move(connection, self._idle)
-
-    def remove(self, connection: C) -> None:
-        """Removes a connection. Idempotent."""
-        for table in self._tables:
-            table.pop(connection, None)
-
-    @property
-    def _tables(self) -> tuple[dict[C, None], ...]:
-        return self._silent, self._idle, self._sending, self._busy
-
-    def _move(self, connection: C, target: dict[C, None]) -> None:
-        # A body in drops must not make its connection the newest one again and again.
-        if connection in target or not any(connection in table for table in self._tables):
-            return
-        self.remove(connection)
-        target[connection] = None
-
-
-_REFUSED_LINE_END = "a line of the head or trailer ends without a carriage return"
-_REFUSED_FRAMING = "a request may not have both Transfer-Encoding and Content-Length"
-_REFUSED_VERSION = "Transfer-Encoding needs HTTP/1.1"
-
-
-class _StrictReceiveBuffer(ReceiveBuffer):
-    """Refuses a bare line feed as the end of a line; h11 takes it in heads and trailers (RFC 9112, 2.2: a server may)."""
-
-    def maybe_extract_lines(self) -> list[bytearray] | None:
-        """The lines up to the first empty one, once it has arrived."""
-        before = len(self)
-        lines: list[bytearray] | None = super().maybe_extract_lines()
-        if lines is not None and before - len(self) != sum(len(line) + 2 for line in lines) + 2:
-            raise h11.RemoteProtocolError(_REFUSED_LINE_END)
-        return lines
-
-
-class StrictConnection(h11.Connection):
-    """The server's side of a connection.
-
-    Args:
-        max_incomplete_event_size: Maximum size of a request's head, in bytes.
-    """
-
-    def __init__(self, max_incomplete_event_size: int) -> None:
-        super().__init__(h11.SERVER, max_incomplete_event_size)
-        self._receive_buffer = _StrictReceiveBuffer()
-
-    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next event of h11."""
-        event = super().next_event()
-        if isinstance(event, h11.Request):
-            names = {name for name, _ in event.headers}
-            if b"transfer-encoding" in names:
-                if b"content-length" in names:
-                    raise h11.RemoteProtocolError(_REFUSED_FRAMING)
-                if event.http_version < b"1.1":
-                    raise h11.RemoteProtocolError(_REFUSED_VERSION)
-        return event
-
-
 @dataclass(frozen=True, slots=True)
 class _Shared:
     """Parts that all connections share."""
@@ -155,58 +41,6 @@ class _Shared:
     settings: ServiceSettings
     table: "ConnectionTable[BoundedProtocol]"
     count: Callable[[Reason], None]
-
-
-_HEAD_START: Final = b"HTTP/1.1 "
-
-
-class OneWriteTransport:
-    """A transport that writes the head of a response together with the first part of its body. uvicorn writes them one after the other.
-
-    Each write is a system call, and wakes up the client.
-
-    Args:
-        transport: The transport.
-        loop: Its event loop.
-        on_write: Called with the size of each write.
-    """
-
-    def __init__(
-        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, *, on_write: Callable[[int], None] = lambda size: None
-    ) -> None:
-        self._transport = transport
-        self._loop = loop
-        self._on_write = on_write
-        self._head = b""
-
-    def write(self, data: bytes) -> None:
-        """Writes bytes. The head of a response waits for the next write, but not longer than for the next iteration of the event loop."""
-        if self._head:
-            data, self._head = self._head + data, b""
-        elif data.startswith(_HEAD_START):
-            self._head = data
-            self._loop.call_soon(self._flush)
-            return
-        self._write(data)
-
-    def close(self) -> None:
-        """Closes the connection after all bytes are written."""
-        self._flush()
-        self._transport.close()
-
-    def _flush(self) -> None:
-        if self._head:
-            head, self._head = self._head, b""
-            self._write(head)
-
-    def _write(self, data: bytes) -> None:
-        # Counted first: a write may pause the writing, which looks at the count.
-        self._on_write(len(data))
-        self._transport.write(data)
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else is the transport's."""
-        return getattr(self._transport, name)
 
 
 class BoundedProtocol(H11Protocol):
@@ -287,7 +121,7 @@ class BoundedProtocol(H11Protocol):
     def give_up(self) -> None:
         """Closes the connection in favour of a newer one: it has no complete request."""
         if self.transport.get_write_buffer_size():
-            # `close` would wait for a client that does not read, as one of any number that the table knows no more.
+            # `close` would wait for a client that does not read, and the table no longer counts the connection.
             self._shared.count("room")
             self.transport.abort()
         elif self._reading == "body":

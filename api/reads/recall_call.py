@@ -55,10 +55,10 @@ class RecallCall:
         self._body = body
         self._dependencies = dependencies
         self._schema = dependencies.tenants.schema_of(caller.tenant.id)
-        self.asked: RecallRequest = build_recall_request(
+        self.recall: RecallRequest = build_recall_request(
             dependencies, body, caller, self._schema, limit=limit, explain=explain, trace=trace
         )
-        self.searched = self.asked
+        self.rewritten = self.recall
         """The recall with what a model has added to it."""
         self._seen: Seen | None = None
         self._reached: Reached | None = None
@@ -71,20 +71,20 @@ class RecallCall:
             ProblemError: 422 if ``after`` or ``at`` names another topic; 429 if too many reads wait; 401 or 403 if access was lost.
             VarveError: See :meth:`retrieval.pipeline.RecallPipeline.answer`.
         """
-        dependencies, request, caller, asked = self._dependencies, self._request, self._caller, self.asked
-        scope, until, pipeline = asked.scope, self.until, dependencies.recall
+        dependencies, request, caller, recall = self._dependencies, self._request, self._caller, self.recall
+        scope, until, pipeline = recall.scope, self.until, dependencies.recall
         self._seen = await wait_for(
-            self._body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=asked.tail, until=until
+            self._body.after, dependencies=dependencies, request=request, caller=caller, scope=scope, tail=recall.tail, until=until
         )
         self._reached = await wait_until_reached(
             self._body.at, dependencies=dependencies, request=request, caller=caller, scope=scope, until=until
         )
         turn = dependencies.admission.turns_of(request, caller.tenant, until=until)
-        rewritten = await pipeline.rewrite(asked, until=until, turn=turn)
-        self.searched = rewritten.request
+        rewritten = await pipeline.rewrite(recall, until=until, turn=turn)
+        self.rewritten = rewritten.request
         # It may have waited for most of a minute.
         require_current(dependencies, caller)
-        async with turn(pipeline.results_read(asked)):
+        async with turn(pipeline.results_read(recall)):
             yield await pipeline.answer(rewritten, until=until)
 
     async def response(
@@ -107,7 +107,7 @@ class RecallCall:
             trace: The request's trace.
             headers: The state of the caller's quota.
         """
-        recall_id = await record_recall(self._dependencies, self.asked, found, self._schema, returned, texts, trace)
+        recall_id = await record_recall(self._dependencies, self.recall, found, self._schema, returned, texts, trace)
         return JsonResponse(
             {
                 "recall_id": recall_id,

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from pydantic import ConfigDict, Field
 
 from api.http.openapi import ResponseModel, Responses, answers
-from control.documents import Role, Scope
+from control.access_keys import Role, Scope
 from memory.records.trust import EntityTrust, TrustLevel
 
 DONE: Final = "It is in force, and this process knows it."

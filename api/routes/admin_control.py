@@ -18,8 +18,8 @@ from api.response_models.admin import APPLIED, EXPORTED, PLACE
 from api.response_models.audit import AUDIT, READS, VERDICT
 from api.writes.control_changes import Settle, TenantQuery, tenant_of, write
 from control import Draft, read_audit, read_control
+from control.access_keys import OperatorKey
 from control.differences import difference_lines
-from control.documents import OperatorKey
 from control.errors import ControlLogBehindError
 from control.tenants_file import TenantsFile, apply_file, export_file
 from memory.records.limits import RequestTime

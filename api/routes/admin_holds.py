@@ -13,8 +13,8 @@ from api.http.request_body import body_schema, json_body
 from api.limits.route_admission import TURN
 from api.response_models.erasures import HOLD_CHANGED, HOLDS
 from api.writes.control_changes import Settle, TenantQuery, operator_name, tenant_of, write
+from control.access_keys import OperatorKey
 from control.document_base import Label
-from control.documents import OperatorKey
 from control.draft import Draft
 from control.hold import Reason
 from control.hold_changes import place_hold, release_hold

@@ -17,8 +17,8 @@ from api.http.request_body import body_schema, json_body
 from api.limits.route_admission import TURN
 from api.response_models.admin import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
 from api.writes.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
+from control.access_keys import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.document_base import Label
-from control.documents import DEFAULT_SCOPES, SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from control.draft import Draft
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.key_usage import OPERATORS, owner_of

@@ -18,7 +18,8 @@ from api.limits.route_admission import TURN
 from api.problems import ProblemError
 from api.response_models.reextractions import ESTIMATED, REEXTRACTION_CHANGED, REEXTRACTION_PROGRESS, REEXTRACTIONS
 from api.writes.control_changes import apply_by_operator, operator_name, tenant_of
-from control.documents import GenerationName, OperatorKey
+from control.access_keys import OperatorKey
+from control.documents import GenerationName
 from control.draft import Draft
 from control.generations.reextraction_changes import (
     ReextractionRequest,

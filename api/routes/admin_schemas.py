@@ -16,7 +16,8 @@ from api.problems import ProblemError
 from api.response_models.admin import CHANGED
 from api.response_models.schemas import DROPPED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS, SWITCHED
 from api.writes.control_changes import Settle, TenantQuery, apply_by_operator, tenant_of, write
-from control.documents import GenerationName, OperatorKey
+from control.access_keys import OperatorKey
+from control.documents import GenerationName
 from control.draft import Draft
 from control.errors import ChangeRefusedError
 from control.generations.dropping import require_no_workers, retract

@@ -16,8 +16,9 @@ from api.limits.route_admission import TURN
 from api.problems import ProblemError
 from api.response_models.admin import CHANGED, KEY_MADE, SIGNING, TENANT, TENANTS
 from api.writes.control_changes import Settle, revoke, tenant_fields, tenant_of, write
+from control.access_keys import OperatorKey, hash_key, new_api_key
 from control.document_base import Label
-from control.documents import OperatorKey, Weight, hash_key, new_api_key
+from control.documents import Weight
 from control.draft import Draft
 from control.key_changes import add_key
 from control.message_signing import KeyId

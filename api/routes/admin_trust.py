@@ -14,7 +14,7 @@ from api.http.request_body import body_schema, json_body
 from api.limits.route_admission import TURN
 from api.response_models.admin import TRUST, TRUST_CHANGED
 from api.writes.control_changes import Settle, TenantQuery, tenant_of, write
-from control.documents import OperatorKey
+from control.access_keys import OperatorKey
 from control.draft import Draft
 from control.tenant_trust import TenantTrust
 from control.trust_changes import change_trust

@@ -25,8 +25,9 @@ from api.webhooks.sender import open_sender
 from api.webhooks.signing import SigningSecrets
 from api.webhooks.topic import read_deliveries, redrive
 from api.writes.control_changes import OverlapSeconds, Settle, TenantQuery, revoke, tenant_of, write
+from control.access_keys import OperatorKey
 from control.document_base import Label
-from control.documents import OperatorKey, Tenant
+from control.documents import Tenant
 from control.draft import Draft
 from control.errors import ChangeRefusedError
 from control.webhook_changes import add_webhook, remove_webhook, rotate_webhook_secret, webhook_of

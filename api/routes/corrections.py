@@ -20,7 +20,8 @@ from api.http.request_body import body_schema, json_body
 from api.response_models.messages import CORRECTED, DELETED, INVALIDATED, REPLACED
 from api.routes.memories import MemoryId, seen_memory
 from api.writes.correction_effects import CorrectionEffects
-from api.writes.corrections import CorrectionRequest, MemoryCorrections, replaces_statement
+from api.writes.correction_records import CorrectionRequest
+from api.writes.corrections import MemoryCorrections, replaces_statement
 from api.writes.erasures import require_no_erasure
 from api.writes.idempotency import CorrectIdempotency, DeletionAnswers, Idempotency
 from memory.ids import correction_id

@@ -16,8 +16,8 @@ from api.problems import ProblemError
 from api.response_models.erasures import ERASING, ERASURES, ErasureView
 from api.response_models.messages import USER_ERASURE
 from api.writes.control_changes import apply_by, operator_name, tenant_of
+from control.access_keys import OperatorKey
 from control.document_base import Label
-from control.documents import OperatorKey
 from control.draft import Draft
 from control.erasure import Erasure, subject_of
 from control.erasure_changes import begin_erasure, require_no_hold

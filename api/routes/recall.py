@@ -67,7 +67,7 @@ async def recall_memories(
         async with call.answered() as found:
             returned = [*(hit.memory for hit in found.hits), *found.entities]
             why_nots = WhyNots(
-                store=dependencies.store, now=dependencies.clock.now(), scope=caller.scope, request=call.searched, found=found
+                store=dependencies.store, now=dependencies.clock.now(), scope=caller.scope, request=call.rewritten, found=found
             )
             asks_why = body.why_not and "memories" not in found.degraded
             why_not = await attempt(why_nots.of(body.why_not), name="memories", until=call.until) if asks_why else ()
@@ -107,7 +107,7 @@ async def build_context(
     call = RecallCall(request, caller, body, dependencies, limit=hits_for(tokens))
     async with call.answered() as found:
         # A long context takes tens of milliseconds, and more if the session's messages are long.
-        packed = await asyncio.to_thread(dependencies.recall.pack, call.asked, found, tokens=tokens, with_said=body.said)
+        packed = await asyncio.to_thread(dependencies.recall.pack, call.recall, found, tokens=tokens, with_said=body.said)
     shown = {citation.id for citation in packed.citations}
     recalled = (*(hit.memory for hit in found.hits), *found.entities)
     memories = [memory for memory in recalled if memory.id in shown]

@@ -1,4 +1,4 @@
-"""How long a process may stall before Kafka gives its partitions to others: one rule for the consumer groups of webhooks."""
+"""The time that a process may stall before Kafka gives its partitions to others: one rule for the consumer groups of webhooks."""
 
 import time
 from typing import Any, Final

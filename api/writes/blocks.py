@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from api.auth.caller import Caller
 from api.problems import ProblemError
-from api.writes.corrections import author_of
+from api.writes.correction_records import author_of
 from control.tenants import TenantDirectory
 from memory.errors import RecordTooLargeError
 from memory.headers import CORRECTION, KIND

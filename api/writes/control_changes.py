@@ -9,7 +9,8 @@ from pydantic import Field
 from api.dependencies import Dependencies
 from api.http.json_http import JsonResponse
 from api.problems import ProblemError
-from control.documents import OperatorKey, Tenant
+from control.access_keys import OperatorKey
+from control.documents import Tenant
 from control.draft import Change, Draft
 from control.errors import UnknownTenantError
 from control.tenants_file import exported_tenant

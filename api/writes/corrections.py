@@ -1,30 +1,29 @@
 """Manual corrections: checks them against the memory and its schema, and produces them to the log of extractions."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, Literal
 
-import orjson
-from pydantic import JsonValue
-
-from api.auth.caller import Caller
 from api.problems import ProblemError
 from api.writes.correction_effects import CorrectionEffects, is_invalidated
+from api.writes.correction_records import (
+    CorrectionRequest,
+    check_size,
+    correction_of_entity,
+    correction_of_event,
+    entity_changes,
+    event_properties,
+    made_of_events,
+)
 from control.tenants import TenantDirectory
 from memory.errors import RecordTooLargeError, SchemaError
 from memory.headers import CORRECTION, KIND
 from memory.keys import distinct_key, encode_key
 from memory.positions import LogPosition
-from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory, MessageChange
-from memory.records.base import path_of_unwritable
-from memory.schema.coerce import coerce_properties
-from memory.schema.model import EntityType, MemorySchema
-from memory.schema.node import suggestion
+from memory.records import Correction, EventFields, Memory, MessageChange
+from memory.schema.model import EntityType
 from memory.topics import EXTRACTIONS, MESSAGES
-from operators.entities.correction import changes_of
-from operators.errors import UncorrectableFieldError
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis.sent_corrections import SentCorrections
@@ -33,7 +32,6 @@ from runtime.settings import Settings
 from runtime.tracing import Headers
 from stores.port import MemoryStore, TenantScope
 
-_MAX_PROPERTIES_BYTES: Final = 16 * 1024
 _MAX_REMAINING: Final = 50
 _WHY: Final = {
     "event": "it is based on the same message; invalidate it, too, if it is wrong",
@@ -51,18 +49,6 @@ class Remaining:
     """The kind of a memory, or ``message``."""
     id: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectionRequest:
-    """A request to correct a memory, and its caller."""
-
-    id: str
-    caller: Caller
-    memory: Memory
-    """The memory as the caller may read it."""
-    reason: str
-    time: datetime
 
 
 class MemoryCorrections:
@@ -108,16 +94,15 @@ class MemoryCorrections:
             raise ProblemError(
                 422, "invalid", "event_time and date are both set; send event_time for a moment, or date for a day or a longer period"
             )
-        if _size_of(fields.properties) > _MAX_PROPERTIES_BYTES:
-            raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
+        check_size(fields.properties)
         schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
         if request.memory.kind == "entity":
-            correction = _correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future))
+            correction = correction_of_entity(request, entity_changes(request, fields, schema, self._max_future))
             if fields.event_time is None and await self._effects.changes_nothing(request.memory, correction):
                 return None
             return await self._send(correction, headers)
-        fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})
-        correction = _correction_of_event(request, fields)
+        fields = fields.model_copy(update={"properties": event_properties(request.memory, fields.properties, schema)})
+        correction = correction_of_event(request, fields)
         if await self._effects.changes_nothing(request.memory, correction):
             return None
         if replaces_statement(request.memory, fields):
@@ -132,8 +117,8 @@ class MemoryCorrections:
             ProblemError: 422 if it is not an event.
         """
         if request.memory.kind == "entity":
-            raise _made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
-        correction = _correction_of_event(request, EventFields(), action="invalidate")
+            raise made_of_events("an entity is made of events and patches; invalidate the events that are wrong")
+        correction = correction_of_event(request, EventFields(), action="invalidate")
         if await self._effects.changes_nothing(request.memory, correction):
             return None
         # First: if the second send fails, the caller repeats both, and a message that is hidden too early harms nothing.
@@ -147,8 +132,8 @@ class MemoryCorrections:
             ProblemError: 422 where it is no event.
         """
         if request.memory.kind == "entity":
-            raise _made_of_events("an entity is made of events and patches; delete the events that must not remain")
-        correction = _correction_of_event(request, EventFields(), action="delete")
+            raise made_of_events("an entity is made of events and patches; delete the events that must not remain")
+        correction = correction_of_event(request, EventFields(), action="delete")
         await self._show(request, headers, command="hide")
         return await self._send(correction, headers)
 
@@ -161,11 +146,11 @@ class MemoryCorrections:
         memory = request.memory
         entity_type: EntityType | None = None
         if memory.kind == "entity":
-            correction = _correction_of_entity(request, [], action="revert")
+            correction = correction_of_entity(request, [], action="revert")
             with suppress(SchemaError):
                 entity_type = tenants.schema_of(request.caller.tenant.id, memory.generation).entity_type(memory.type)
         else:
-            correction = _correction_of_event(request, EventFields(), action="revert")
+            correction = correction_of_event(request, EventFields(), action="revert")
         if await self._effects.has_none(memory, entity_type):
             raise ProblemError(
                 409, "nothing-to-revert", f"no correction of the {memory.kind} {memory.id} is in force; read the memory and correct it"
@@ -237,112 +222,3 @@ def _are_right_before(memory: Memory, *, reverts: bool) -> bool:
     if note.action == "invalidate":
         return note.before.content is None and note.before.properties is None
     return reverts and note.standing == 1
-
-
-def author_of(caller: Caller) -> str:
-    """The label and id of a caller's API key."""
-    return f"{caller.key.label} ({caller.key.id})" if caller.key.label else caller.key.id
-
-
-def _correction(request: CorrectionRequest, **fields: object) -> Correction:
-    caller, memory = request.caller, request.memory
-    generations = [name for name in ("", *(each.name for each in caller.tenant.generations)) if name != memory.generation]
-    return Correction.model_validate(
-        {
-            "id": request.id,
-            "tenant": caller.tenant.id,
-            "user": memory.user,
-            "memory_id": memory.id,
-            "generation": memory.generation,
-            "generations": generations,
-            "by": author_of(caller),
-            "reason": request.reason,
-            "time": request.time,
-            **fields,
-        }
-    )
-
-
-def _correction_of_event(request: CorrectionRequest, fields: EventFields, *, action: str = "correct") -> Correction:
-    memory = request.memory
-    if memory.kind != "event":
-        raise _made_of_events(f"a {memory.kind} is made of events; correct or invalidate those events")
-    if memory.window_id is None or not memory.message_ids:
-        raise ProblemError(422, "invalid", "an event without source messages cannot be corrected")
-    seen = EventSeen(window_id=memory.window_id, type=memory.type, content=memory.content, message_ids=memory.message_ids)
-    return _correction(request, action=action, event=seen, fields=fields)
-
-
-def _correction_of_entity(request: CorrectionRequest, changes: list[Change], *, action: str = "correct") -> Correction:
-    memory = request.memory
-    ref = request.caller.tenant.schema_of(memory.generation)
-    entity = EntityCorrection(
-        entity_type=memory.type,
-        entity_key=memory.entity_key or "",
-        changes=changes,
-        schema_name=ref.name,
-        schema_revision=ref.revision,
-    )
-    return _correction(request, action=action, entity=entity)
-
-
-def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: MemorySchema, max_future: timedelta) -> list[Change]:
-    memory = request.memory
-    others = [name for name in ("content", "date", "importance", "keywords") if getattr(fields, name) is not None]
-    if others or not fields.properties:
-        raise ProblemError(422, "invalid", "an entity has only properties to set, and an event_time: the time since which they hold")
-    # An event may have a future date; its entities then get the time at which it was said. A corrected value moves their time itself.
-    if fields.event_time is not None and fields.event_time > request.time + max_future:
-        raise ProblemError(
-            422,
-            "invalid",
-            f"event_time: {fields.event_time.isoformat()} is more than {max_future.total_seconds():g} s ahead of the service's clock; "
-            "it is the time since which the values hold",
-        )
-    entity_type = _entity_type(memory, schema)
-    try:
-        return changes_of(entity_type, fields.properties, source_id=request.id, newest=memory.event_time, since=fields.event_time)
-    except UncorrectableFieldError as error:
-        if error.is_of_events:
-            raise _made_of_events(str(error), property=error.field) from error
-        raise ProblemError(422, "uncorrectable", str(error), members={"property": error.field}) from error
-
-
-def _entity_type(memory: Memory, schema: MemorySchema) -> EntityType:
-    found = schema.entity_type(memory.type)
-    if found is None:
-        raise ProblemError(422, "uncorrectable", f"the schema {schema.name} has no entity type {memory.type} any more")
-    return found
-
-
-def _size_of(properties: Mapping[str, JsonValue] | None) -> int:
-    try:
-        return len(orjson.dumps(properties))
-    except TypeError as error:
-        where = path_of_unwritable(properties, ("properties",))
-        raise ProblemError(422, "invalid", f"{where}: {error}; write a number beyond 64 bits as text") from error
-
-
-def _event_properties(memory: Memory, properties: Mapping[str, JsonValue] | None, schema: MemorySchema) -> dict[str, JsonValue] | None:
-    """The properties, converted to the types of the schema. A null removes a property."""
-    if properties is None:
-        return None
-    event_type = schema.event_type(memory.type)
-    if event_type is None:
-        raise ProblemError(422, "uncorrectable", f"the schema {schema.name} has no event type {memory.type} any more")
-    unknown = sorted(name for name in properties if event_type.property(name) is None)
-    if unknown:
-        hint = suggestion(unknown[0], [each.name for each in event_type.properties])
-        raise ProblemError(422, "uncorrectable", f"properties.{unknown[0]}: the event type {memory.type} has no such property; {hint}")
-    clean: dict[str, JsonValue] = {}
-    for name, value in properties.items():
-        coerced = coerce_properties(event_type, {name: value})
-        if coerced.dropped:
-            declared = next(each.value_type for each in event_type.properties if each.name == name)
-            raise ProblemError(422, "uncorrectable", f"properties.{name}: the value must be of the type {declared} of the schema")
-        clean[name] = coerced.properties.get(name)
-    return clean
-
-
-def _made_of_events(detail: str, **members: str) -> ProblemError:
-    return ProblemError(422, "made-of-events", detail, members=members)

@@ -18,7 +18,7 @@ from api.auth.authentication import caller_with
 from api.auth.caller import Caller
 from api.dependencies import Dependencies, dependencies_of
 from api.problems import RETRY_AFTER_S, ProblemError
-from control.documents import Scope
+from control.access_keys import Scope
 from control.key_usage import OPERATORS
 from memory.keys import encode_key
 from runtime.errors import RedisUnavailableError

@@ -20,7 +20,7 @@ from evaluation.recall.baselines import BASELINES, baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
 from evaluation.recall.expansions import Expander
 from evaluation.recall.long_questions import in_more_words
-from evaluation.recall.measures import outcome_of, ranked_messages, summary
+from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from evaluation.recall.rejection import profile_rejection
 from memory.records.wording import attributed_text
@@ -88,16 +88,9 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "profile": arguments.profile,
         "memories": sum(each.memories for each in corpus.conversations),
         "aged_days": arguments.aged_days,
-        "stored_tokens_to_raw": round(
-            sum(each.stored_tokens for each in corpus.conversations) / sum(each.raw_tokens for each in corpus.conversations), 4
-        ),
+        "stored_tokens_to_raw": _stored_tokens_to_raw(corpus),
         "overall": summary([outcomes[index] for index in answerable]),
-        "categories": {
-            str(category): summary(
-                [outcome for (_, question), outcome in zip(asked, outcomes, strict=True) if question.category == category]
-            )
-            for category in sorted({question.category for _, question in asked})
-        },
+        "categories": _categories(asked, outcomes),
         "budgets": {str(budget): _within_budget([(asked[index][1], chosen[index]) for index in answerable], budget) for budget in _BUDGETS},
         "ways": {
             **{profile: _summary(asked, answers, answerable) for profile, answers in profiles.items()},
@@ -109,14 +102,36 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         },
         **without,
         "rejection": {
-            profile: profile_rejection(
-                profile,
-                [answers[index] for index in answerable],
-                {"unanswerable": [answers[index] for index in absent], "of_another_user": strangers[profile]},
-            )
+            profile: _rejection(profile, answers, strangers[profile], answerable=answerable, absent=absent)
             for profile, answers in profiles.items()
         },
     }
+
+
+def _stored_tokens_to_raw(corpus: Corpus) -> float:
+    stored = sum(each.stored_tokens for each in corpus.conversations)
+    return round(stored / sum(each.raw_tokens for each in corpus.conversations), 4)
+
+
+def _categories(asked: Sequence[Asked], outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The summary of each category of questions."""
+    by_category: dict[int, list[Outcome]] = {}
+    for (_, question), outcome in zip(asked, outcomes, strict=True):
+        by_category.setdefault(question.category, []).append(outcome)
+    return {str(category): summary(by_category[category]) for category in sorted(by_category)}
+
+
+def _rejection(
+    profile: RankingProfile,
+    answers: Sequence[RecallResponse],
+    strangers: Sequence[RecallResponse],
+    *,
+    answerable: Sequence[int],
+    absent: Sequence[int],
+) -> dict[str, Any]:
+    """How well the confidence of a profile tells answerable questions from others."""
+    unanswerable = {"unanswerable": [answers[index] for index in absent], "of_another_user": strangers}
+    return profile_rejection(profile, [answers[index] for index in answerable], unanswerable)
 
 
 async def _expanded(corpus: Corpus, settings: Settings, arguments: argparse.Namespace, asked: Sequence[Asked]) -> list[RecallResponse]:

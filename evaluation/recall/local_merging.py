@@ -5,7 +5,8 @@ from typing import Final
 
 from control import ControlState, Draft
 from control.tenant_changes import add_tenant
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from evaluation.locomo import TENANT
 from evaluation.recall.memories import operator_of
 from memory.keys import encode_key

@@ -23,7 +23,7 @@ from operators.llm.merging import apply_outcome, merge_requests, plan_questions,
 from operators.registry import bound_operator
 from streams.stages.events.corrections import PresentEvent
 from streams.stages.events.evolution import MAX_OWNED, change_of
-from streams.stages.events.ledger import PublishedWindow
+from streams.stages.events.ledger_entries import PublishedWindow
 from streams.stages.events.publishing import fed_entities, memory_of
 
 SCHEMA: Final = "companion"

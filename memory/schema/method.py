@@ -75,7 +75,7 @@ class Fading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """How recalls of a method search."""
+    """The search of a method's recalls."""
 
     profile: str | None = None
     """The ranker. None: the setting's."""

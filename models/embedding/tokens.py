@@ -37,7 +37,7 @@ def _is_punctuation(character: str) -> bool:
 
 
 def count_tokens(text: str) -> int:
-    """How many WordPiece tokens a text has, without special tokens.
+    """Number of WordPiece tokens of a text, without special tokens.
 
     Raises:
         ModelConfigurationError: If the ``minilm`` extra is not installed.

@@ -47,7 +47,7 @@ LATE_DIMENSION: Final = 128
 
 
 def model_folder() -> Path:
-    """Where the installed package keeps the model's files.
+    """The folder of the model's files in the installed package.
 
     Raises:
         ModelConfigurationError: If the package of the weights is not installed.

@@ -69,7 +69,7 @@ def prompt_hash(request: LLMRequest, *, model: str, max_tokens: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the answer to a question is cached."""
+    """The place of the cached answer to a question."""
 
     tenant: str
     """The tenant of the question: answers are never shared between tenants, even to the same question."""

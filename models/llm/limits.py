@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from runtime.redis.client import CLOCK, LEASES, GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
+from runtime.redis.lua import CLOCK, LEASES
 
 WINDOW_S: Final = 60
 SATURATED_WAIT_S: Final = 1

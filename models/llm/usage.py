@@ -111,7 +111,7 @@ def usage_record(
 
 
 class UsageSink(Protocol):
-    """Where every call's usage goes: the ``usage`` topic."""
+    """Receiver of every call's usage: the ``usage`` topic."""
 
     async def record(self, usage: Usage) -> None:
         """Records one call's usage."""

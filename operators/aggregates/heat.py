@@ -158,7 +158,7 @@ class Heat(VisitedOperator, PublishingOperator):
         return state if len(left) == len(state) else left or None
 
     def value(self, state: State) -> Value:
-        """How many segments are in each tier."""
+        """Number of segments in each tier."""
         promoted = sum(self._is_promoted(each) for each in _segments(state).values())
         return f"{len(state) - promoted} in mid-term memory, {promoted} in long-term memory"
 

@@ -12,7 +12,7 @@ from operators.operator import AdditiveOperator, BoundedOperator, Configuration,
 
 
 class Count(AdditiveOperator):
-    """How many events there are."""
+    """Number of events."""
 
     spec: ClassVar[OperatorSpec] = built_in("COUNT")
 
@@ -30,7 +30,7 @@ class Count(AdditiveOperator):
 
 
 class Rate(Count):
-    """How many events there are in a unit of time: their number over the time window's length."""
+    """Number of events in a unit of time, averaged over the time window."""
 
     spec: ClassVar[OperatorSpec] = built_in("RATE")
 

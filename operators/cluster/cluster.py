@@ -13,9 +13,9 @@ from memory.times import time_of_microseconds
 from operators.applied_positions import last_positions
 from operators.cluster.communities import Community, Evidence, application_mark, changed_edges, communities_in, ids_of, present_in
 from operators.cluster.prompt import community_prompt
-from operators.cluster.texts import Texts
+from operators.cluster.texts import CommunityTexts
 from operators.links.edge import Edge, Edges
-from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.llm_operator import Moment, Prompt, Question, Settled
 from operators.llm.summary_operator import SummaryOperator
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import BY_EXTRACT, Owner, PublishingOperator
@@ -40,7 +40,7 @@ class _Graph:
     """Of :class:`Edges`."""
     evidence: Mapping[str, Evidence]
     """The events of the present statements."""
-    texts: Texts
+    texts: CommunityTexts
 
     @property
     def marks(self) -> set[str]:
@@ -48,7 +48,7 @@ class _Graph:
         return {each.mark for each in self.evidence.values()}
 
 
-class Communities(SummaryOperator, PublishingOperator):
+class Communities(SummaryOperator[CommunityTexts], PublishingOperator):
     """Keeps the statements of a relation graph, and publishes a memory for each community of at least three nodes.
 
     After a batch of changes, the operator asks a model for a bounded number of stale summaries. Until it has answered, or without one, a
@@ -105,7 +105,7 @@ class Communities(SummaryOperator, PublishingOperator):
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. About each community at most one question is open."""
         graph = _read(state)
-        if not moment.has_llm and not graph.texts.written and not graph.texts.asked:
+        if not moment.has_llm and graph.texts.is_empty:
             return Settled(state)
         communities, present = self._published(graph), graph.marks
         marks = {key: each.marks(graph.evidence) for key, each in communities.items()}
@@ -115,26 +115,20 @@ class Communities(SummaryOperator, PublishingOperator):
         questions = tuple(_question(communities[key], graph, present, moment) for key in wanted)
         return Settled(_written(graph.edges, graph.evidence, planned), questions=questions, dropped=tuple(dropped))
 
-    def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.forget`: drops each text that is based on an event that is no longer present."""
-        graph = _read(state)
-        valid = graph.texts.valid(graph.marks)
-        dropped = graph.texts.written.keys() - valid.written.keys()
-        return Settled(_written(graph.edges, graph.evidence, valid), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
-
-    def outcomes(self, state: State) -> tuple[Outcome, ...]:
-        """See :meth:`LLMOperator.outcomes`: one for each community with a text."""
-        return tuple(Outcome(dict(text), key) for key, text in sorted(_read(state).texts.written.items()))
-
-    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`LLMOperator.apply_outcome`."""
-        graph = _read(state)
-        after = graph.texts.with_text(outcome.part, dict(outcome.content))
-        return state if state is not None and after is graph.texts else _written(graph.edges, graph.evidence, after)
-
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         return community_prompt(subject=self._described(subject), question=question.content)
+
+    def _texts_of(self, state: State | None) -> CommunityTexts:
+        return CommunityTexts.of_state(state)
+
+    def _with_texts(self, state: State | None, texts: CommunityTexts) -> State:
+        graph = _read(state)
+        return _written(graph.edges, graph.evidence, texts)
+
+    def _valid_texts(self, state: State) -> CommunityTexts:
+        graph = _read(state)
+        return graph.texts.valid(graph.marks)
 
     def _published(self, graph: _Graph) -> dict[str, Community]:
         """The published communities by key."""
@@ -154,10 +148,10 @@ def _read(state: State | None) -> _Graph:
     """The parts of a state that :func:`_written` made."""
     fields: dict[str, Any] = state or {}
     evidence = {name: Evidence(*each) for name, each in fields.get("evidence", {}).items()}
-    return _Graph(fields.get("edges"), evidence, Texts(fields.get("texts", {}), fields.get("asked", {})))
+    return _Graph(fields.get("edges"), evidence, CommunityTexts.of_state(state))
 
 
-def _written(edges: State | None, evidence: Mapping[str, Evidence], texts: Texts) -> State | None:
+def _written(edges: State | None, evidence: Mapping[str, Evidence], texts: CommunityTexts) -> State | None:
     """A state as JSON carries it; None if it is empty."""
     present = ids_of(present_in(edges[0])) if edges is not None else set()
     kept = {name: list(each) for name, each in evidence.items() if name in present}

@@ -1,4 +1,4 @@
-"""Texts that a model wrote about communities, and the open questions (ADR 25).
+"""Texts that a model wrote about communities, and the open questions.
 
 A text names the events that it is based on. It is valid until one of them is retracted, corrected or dropped: events that are added make
 it stale, not wrong. An event that returns does not make it valid again, so validity depends on the log position only, live and in a
@@ -7,24 +7,21 @@ rebuild. A text is superseded by a newer one about some of the same events. So a
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from operators.applied_positions import last_positions, reaches
+from operators.applied_positions import reaches
 from operators.llm.llm_operator import Moment
-
-Text = dict[str, Any]
-"""``marks`` of the events; ``known``: by source, the last position that the entity had applied at the question; ``text`` and ``by``: the
-text and its author; no text if no model could write one."""
+from operators.llm.summary_operator import Text, Texts
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts and open questions by the keys of communities. Immutable."""
+class CommunityTexts(Texts):
+    """Texts and open questions by the keys of communities. A text has the ``marks`` of its events."""
 
-    written: Mapping[str, Text] = field(default_factory=dict)
-    asked: Mapping[str, str] = field(default_factory=dict)
-    """The events of each open question, from :func:`question_id`."""
+    @staticmethod
+    def subject_of(text: Text) -> str:
+        """See :meth:`Texts.subject_of`: the events."""
+        return question_id(text["marks"])
 
     def text_of(self, key: str, present: Set[str]) -> Text | None:
         """The valid text about a community; None if there is none.
@@ -38,11 +35,8 @@ class Texts:
 
     def planned(
         self, communities: Mapping[str, Sequence[str]], present: Set[str], moment: Moment, *, most: int
-    ) -> tuple["Texts", list[str], list[str]]:
+    ) -> tuple["CommunityTexts", list[str], list[str]]:
         """Plans the questions after a batch of changes.
-
-        If a text covers more of the log than the entity has read, a rebuild is running, and it asks nothing. It also asks nothing at a
-        log position whose questions were answered already. So one batch of changes has at most ``most`` questions.
 
         Args:
             communities: The published communities by key, each with the marks of its events.
@@ -53,29 +47,18 @@ class Texts:
         Returns:
             The new texts; the keys of the communities to ask about; the keys of the texts that are no longer needed.
         """
-        known = last_positions(moment.sources)
-        ahead = {key for key, text in self.written.items() if not reaches(known, text["known"])}
+        ahead = self._ahead_of(moment)
         kept = {key: text for key, text in self.written.items() if key in ahead or set(text["marks"]) <= present}
         written = {key: text for key, text in kept.items() if not _is_superseded(text, kept.values())}
         asked = {key: question for key, question in self.asked.items() if key in communities}
-        after = Texts(written, asked)
-        is_open = moment.has_llm and not ahead and all(text["known"] != known for text in written.values())
-        wanted = after._stale(communities, present)[:most] if is_open else []
+        after = CommunityTexts(written, asked)
+        wanted = after._stale(communities, present)[:most] if after.may_ask(moment) else []
         asked |= {key: question_id(communities[key]) for key in wanted}
-        return Texts(written, asked), wanted, sorted(self.written.keys() - written.keys())
+        return CommunityTexts(written, asked), wanted, sorted(self.written.keys() - written.keys())
 
-    def valid(self, present: Set[str]) -> "Texts":
+    def valid(self, present: Set[str]) -> "CommunityTexts":
         """Keeps only valid texts."""
-        return Texts({key: text for key, text in self.written.items() if set(text["marks"]) <= present}, self.asked)
-
-    def with_text(self, key: str, text: Text) -> "Texts":
-        """The texts with an outcome; the same object if it has nothing new, and no question waits for it."""
-        before, asked = self.written.get(key), self.asked
-        if asked.get(key) == question_id(text["marks"]):
-            asked = {each: question for each, question in asked.items() if each != key}
-        if before is not None and reaches(before["known"], text["known"]):
-            return self if asked is self.asked else Texts(self.written, asked)
-        return Texts({**self.written, key: text}, asked)
+        return CommunityTexts({key: text for key, text in self.written.items() if set(text["marks"]) <= present}, self.asked)
 
     def _stale(self, communities: Mapping[str, Sequence[str]], present: Set[str]) -> list[str]:
         """The communities to ask about, those that have changed most first: without a text, or changed by half since."""

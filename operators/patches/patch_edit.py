@@ -36,7 +36,7 @@ _INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
 
 
 class Nearness(NamedTuple):
-    """How closely a SEARCH matched the span that its patch edited."""
+    """Degree to which a SEARCH matched the span that its patch edited."""
 
     distance: int
     """In edits."""

@@ -20,7 +20,7 @@ from operators.timeline.digest import Digest, count_of, present
 from operators.timeline.periods import Period
 from operators.timeline.summary import MAX_SUMMARY, summary
 from operators.timeline.summary_prompt import summary_prompt
-from operators.timeline.texts import Texts, digest_of
+from operators.timeline.texts import PeriodTexts, digest_of
 from operators.timeline.timeline import Aging, Timeline, TimelineEvent, released, touched
 
 MAX_TEXT: Final = 300
@@ -33,7 +33,7 @@ _NEVER: Final = -(2**63)
 """The clock of a timeline that has no event."""
 
 
-class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
+class TimeCompress(AgingOperator, SummaryOperator[PeriodTexts], PublishingOperator):
     """Keeps recent events, summarises older ones, and removes summarised events that are not recalled.
 
     With ``Details``, the most important summarised events are not removed: an extract that no model wrote is found by fewer questions than
@@ -55,7 +55,7 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. An event of a summarised week joins its summary; of a full timeline the oldest event leaves."""
-        return written(self._aging.apply(timeline_of(state), _event(operand)), texts_of(state))
+        return written(self._aging.apply(timeline_of(state), _event(operand)), PeriodTexts.of_state(state))
 
     def retract(self, state: State | None, operand: Operand) -> State | None:
         """See :meth:`Operator.retract`. Time does not go back: what is summarised stays so, without the event."""
@@ -63,10 +63,10 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
         changed = None if timeline is None else self._aging.retract(timeline, _event(operand))
         if changed is None:
             raise RefusedChangeError("not_applied")
-        return written(changed, texts_of(state))
+        return written(changed, PeriodTexts.of_state(state))
 
     def value(self, state: State) -> Value:
-        """How many events are whole, and what the newest periods are about."""
+        """Number of whole events, and the subjects of the newest periods."""
         timeline = timeline_of(state)
         if timeline is None:
             return None
@@ -79,7 +79,7 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
     def advance(self, state: State, now: int) -> State:
         """See :meth:`AgingOperator.advance`."""
         timeline = timeline_of(state)
-        return state if timeline is None else written(self._aging.advance(timeline, now + timeline.offset), texts_of(state))
+        return state if timeline is None else written(self._aging.advance(timeline, now + timeline.offset), PeriodTexts.of_state(state))
 
     def due(self, state: State) -> int | None:
         """See :meth:`AgingOperator.due`."""
@@ -90,7 +90,7 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
     def touch(self, state: State, source_id: str, time: int) -> State:
         """See :meth:`AgingOperator.touch`."""
         timeline = timeline_of(state)
-        return state if timeline is None else written(touched(timeline, source_id, time + timeline.offset), texts_of(state))
+        return state if timeline is None else written(touched(timeline, source_id, time + timeline.offset), PeriodTexts.of_state(state))
 
     def ask(self, state: State) -> tuple[State, list[AgedEvent]]:
         """See :meth:`AgingOperator.ask`."""
@@ -98,7 +98,7 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
         if timeline is None:
             return state, []
         asked, aged = self._aging.ask(timeline)
-        return written(asked, texts_of(state)), aged
+        return written(asked, PeriodTexts.of_state(state)), aged
 
     def clock(self, state: State) -> int | None:
         """See :meth:`AgingOperator.clock`."""
@@ -110,14 +110,14 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
         timeline = timeline_of(state)
         if timeline is None:
             return state
-        return written(released(self._aging.advance(timeline, time + timeline.offset), source_id), texts_of(state))
+        return written(released(self._aging.advance(timeline, time + timeline.offset), source_id), PeriodTexts.of_state(state))
 
     def memories(self, state: State, owner: Owner) -> Iterator[Memory]:
         """See :meth:`PublishingOperator.memories`: the summaries. The same events give the same summaries, in any order.
 
         A timeline that keeps details has no extract of a period whose events are all separate memories: it would repeat them.
         """
-        timeline, texts = timeline_of(state), texts_of(state)
+        timeline, texts = timeline_of(state), PeriodTexts.of_state(state)
         if timeline is None:
             return
         times = sorted(each.time for each in timeline.whole.values()) if self._aging.details else []
@@ -130,37 +130,30 @@ class TimeCompress(AgingOperator, SummaryOperator, PublishingOperator):
 
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. Of each period one question is open at a time."""
-        timeline, texts = timeline_of(state), texts_of(state)
-        if not moment.has_llm and not texts.written and not texts.asked:
+        timeline, texts = timeline_of(state), PeriodTexts.of_state(state)
+        if not moment.has_llm and texts.is_empty:
             return Settled(state)
         periods, clock = ([], _NEVER) if timeline is None else (timeline.periods(), timeline.clock)
-        settled, open_periods, taken_over, dropped = texts.settled(periods, moment, clock=clock)
-        if settled == texts:
+        planned, open_periods, taken_over, dropped = texts.planned(periods, moment, clock=clock)
+        if planned == texts:
             return Settled(state)
         questions = tuple(_question(period, digest, moment, clock) for period, digest in open_periods)
-        outcomes = tuple(Outcome(dict(settled.written[name]), name) for name in taken_over)
-        return Settled(written(timeline, settled), questions=questions, outcomes=outcomes, dropped=tuple(dropped))
-
-    def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.forget`: drops each text that was not written from exactly its period's events."""
-        timeline, texts = timeline_of(state), texts_of(state)
-        standing = texts.standing([] if timeline is None else timeline.periods())
-        dropped = texts.written.keys() - standing.written.keys()
-        return Settled(written(timeline, standing), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
-
-    def outcomes(self, state: State) -> tuple[Outcome, ...]:
-        """See :meth:`LLMOperator.outcomes`: one for each period that was written of."""
-        return tuple(Outcome(dict(text), name) for name, text in sorted(texts_of(state).written.items()))
-
-    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`LLMOperator.apply_outcome`."""
-        texts = texts_of(state)
-        after = texts.with_text(outcome.part, dict(outcome.content))
-        return state if state is not None and after is texts else written(timeline_of(state), after)
+        outcomes = tuple(Outcome(dict(planned.written[name]), name) for name in taken_over)
+        return Settled(written(timeline, planned), questions=questions, outcomes=outcomes, dropped=tuple(dropped))
 
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         return summary_prompt(subject=self._described(subject), question=question.content)
+
+    def _texts_of(self, state: State | None) -> PeriodTexts:
+        return PeriodTexts.of_state(state)
+
+    def _with_texts(self, state: State | None, texts: PeriodTexts) -> State:
+        return written(timeline_of(state), texts)
+
+    def _valid_texts(self, state: State) -> PeriodTexts:
+        timeline = timeline_of(state)
+        return PeriodTexts.of_state(state).valid([] if timeline is None else timeline.periods())
 
 
 def timeline_of(state: State | None) -> Timeline | None:
@@ -177,12 +170,7 @@ def timeline_of(state: State | None) -> Timeline | None:
     )
 
 
-def texts_of(state: State | None) -> Texts:
-    """The texts and open questions of a timeline's periods."""
-    return Texts((state or {}).get("texts", {}), (state or {}).get("asked", {}))
-
-
-def written(timeline: Timeline | None, texts: Texts) -> State | None:
+def written(timeline: Timeline | None, texts: PeriodTexts) -> State | None:
     """A timeline and its texts as JSON carries them; None if both are empty."""
     texts_as_json = {name: dict(each) for name, each in (("texts", texts.written), ("asked", texts.asked)) if each}
     if timeline is None or timeline.is_empty:

@@ -59,7 +59,7 @@ def merged(one: Digest | None, other: Digest) -> Digest | None:
 
 
 def count_of(digest: Digest) -> int:
-    """How many events it represents."""
+    """Number of events that it represents."""
     return int(sum(each[3] for each in digest[0]) + digest[1])
 
 

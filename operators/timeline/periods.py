@@ -53,7 +53,7 @@ def week_of(time: int) -> Period:
 
 
 def start_of_week(time: int) -> int:
-    """When the week of a time begins."""
+    """Beginning of the week of a time."""
     return (time - _FIRST_MONDAY) // WEEK * WEEK + _FIRST_MONDAY
 
 
@@ -98,7 +98,7 @@ def _date(time: int) -> date:
 
 
 def _first_week(first: date) -> int:
-    """When the first week begins whose Thursday is not before a day."""
+    """Beginning of the first week whose Thursday is not before a day."""
     start = microseconds_of(datetime(first.year, first.month, first.day, tzinfo=UTC))
     week = start_of_week(start)
     return week if week + _TO_THURSDAY >= start else week + WEEK

@@ -12,14 +12,14 @@ from memory.times import time_of_microseconds
 from operators.publishing import BY_EXTRACT, Owner
 from operators.timeline.digest import Digest, Kept, Key, count_of, present
 from operators.timeline.periods import Period
-from operators.timeline.texts import Texts
+from operators.timeline.texts import PeriodTexts
 
 MAX_MESSAGES: Final = 60
 MAX_SUMMARY: Final = 1500
 """Characters of a period's events in its summary, or of what a model makes of them."""
 
 
-def summary(period: Period, digest: Digest, texts: Texts, owner: Owner) -> Memory | None:
+def summary(period: Period, digest: Digest, texts: PeriodTexts, owner: Owner) -> Memory | None:
     """The summary of a period as a memory; None if none of its events is known any more.
 
     Args:

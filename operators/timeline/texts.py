@@ -1,36 +1,37 @@
-"""Texts that models wrote about a timeline's summarised periods, and the open questions (ADR 25).
+"""Texts that models wrote about a timeline's summarised periods, and the open questions.
 
 An outcome has a digest of its events, and the log position at which it was asked. It is valid while its period has exactly these events,
 in whichever order records arrive: live, in a replay, and in a rebuild, which reads the outcomes before any event.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
 
 import orjson
 
 from operators.applied_positions import last_positions, reaches
 from operators.llm.llm_operator import Moment
+from operators.llm.summary_operator import Text, Texts
 from operators.timeline.digest import Digest, present
 from operators.timeline.periods import Period
 
 MIN_EVENTS: Final = 2
 """A period with a single event needs no summary."""
 
-Text = dict[str, Any]
-"""``of``: the digest of the events; ``known``: by source, the last offset that the entity had applied at the question; ``clock``: the
-timeline's event time then; ``text`` and ``by``: the text and its author; no text if no model could write one."""
-
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts and open questions by period name. Immutable."""
+class PeriodTexts(Texts):
+    """Texts and open questions by period name.
 
-    written: Mapping[str, Text] = field(default_factory=dict)
-    asked: Mapping[str, str] = field(default_factory=dict)
-    """Digests of the events of each open question."""
+    A text has ``of``: the digest of its events; and ``clock``: the timeline's event time at the question.
+    """
+
+    @staticmethod
+    def subject_of(text: Text) -> str:
+        """See :meth:`Texts.subject_of`: the digest of the events."""
+        return str(text["of"])
 
     def text_of(self, period: Period, digest: Digest) -> Text | None:
         """The text that was written from exactly these events; None if there is none."""
@@ -42,9 +43,9 @@ class Texts:
         text = self.text_of(period, digest)
         return text is not None and bool(text["text"])
 
-    def settled(
+    def planned(
         self, periods: Sequence[tuple[Period, Digest]], moment: Moment, *, clock: int
-    ) -> tuple["Texts", list[tuple[Period, Digest]], list[str], list[str]]:
+    ) -> tuple[Self, list[tuple[Period, Digest]], list[str], list[str]]:
         """Plans the texts and questions after a batch of changes.
 
         A month with the events of one week, or a year with those of one month, takes over the text that was written from them.
@@ -61,8 +62,8 @@ class Texts:
             The new texts; the periods to ask about; the names of those that took over a text; the names of those whose texts are no
             longer needed.
         """
-        names = {period.name for period, _ in periods}
-        ahead = {name for name, text in self.written.items() if not _covers(last_positions(moment.sources), clock, text)}
+        names, at = {period.name for period, _ in periods}, {"known": last_positions(moment.sources), "clock": clock}
+        ahead = {name for name, text in self.written.items() if not self._covers(at, text)}
         written = {name: text for name, text in self.written.items() if name in names or name in ahead}
         asked = {name: of for name, of in self.asked.items() if name in names}
         without_text = [
@@ -70,7 +71,6 @@ class Texts:
             for period, digest in (() if ahead else periods)
             if period.name not in asked and len(present(digest)) >= MIN_EVENTS and self.text_of(period, digest) is None
         ]
-        at = {"known": last_positions(moment.sources), "clock": clock}
         taken_over = {
             period.name: {**text, **at, "of": digest_of(period, digest)}
             for period, digest in without_text
@@ -78,26 +78,21 @@ class Texts:
         }
         open_periods = [each for each in without_text if moment.has_llm and each[0].name not in taken_over]
         asked |= {period.name: digest_of(period, digest) for period, digest in open_periods}
-        return Texts(written | taken_over, asked), open_periods, sorted(taken_over), sorted(self.written.keys() - written.keys())
+        return type(self)(written | taken_over, asked), open_periods, sorted(taken_over), sorted(self.written.keys() - written.keys())
+
+    def valid(self, periods: Sequence[tuple[Period, Digest]]) -> Self:
+        """Keeps only texts that were written from exactly the periods' events."""
+        named = {period.name: text for period, digest in periods if (text := self.text_of(period, digest)) is not None}
+        return type(self)(named, self.asked)
 
     def _text_from(self, digest: Digest) -> Text | None:
         """A text of another period that a model wrote from exactly these events."""
         return next((text for name, text in self.written.items() if text["text"] and text["of"] == _digest_of(name, digest)), None)
 
-    def standing(self, periods: Sequence[tuple[Period, Digest]]) -> "Texts":
-        """Keeps only texts that were written from exactly the periods' events."""
-        named = {period.name: text for period, digest in periods if (text := self.text_of(period, digest)) is not None}
-        return Texts(named, self.asked)
-
-    def with_text(self, name: str, text: Text) -> "Texts":
-        """With an outcome; the same where it says nothing new, and no question waits for it."""
-        known = self.written.get(name)
-        asked = self.asked
-        if asked.get(name) == text["of"]:
-            asked = {each: of for each, of in asked.items() if each != name}
-        if known is not None and _covers(known["known"], known["clock"], text):
-            return self if asked is self.asked else Texts(self.written, asked)
-        return Texts({**self.written, name: text}, asked)
+    @staticmethod
+    def _covers(before: Text, text: Text) -> bool:
+        """Whether a text, or the entity, has read at least as much of the log as a text is based on."""
+        return bool(before["clock"] >= text["clock"]) and reaches(before["known"], text["known"])
 
 
 def digest_of(period: Period, digest: Digest) -> str:
@@ -108,8 +103,3 @@ def digest_of(period: Period, digest: Digest) -> str:
 def _digest_of(name: str, digest: Digest) -> str:
     content = [name, [[key, text] for key, text, _, _ in present(digest)]]
     return hashlib.sha256(orjson.dumps(content)).hexdigest()[:32]
-
-
-def _covers(known: Mapping[str, int], clock: int, text: Text) -> bool:
-    """Whether the entity has read at least as much of the log as the text covers."""
-    return clock >= text["clock"] and reaches(known, text["known"])

@@ -14,7 +14,7 @@ from memory.texts.text import first_that_fit, shortened
 from memory.times import time_of_microseconds
 from operators.publishing import BY_EXTRACT, Owner
 from operators.tree.nodes import ROOT, NodeEvent, Nodes, above, below
-from operators.tree.texts import Texts
+from operators.tree.texts import NodeTexts
 
 MAX_EXTRACT: Final = 600
 """Characters of an extract."""
@@ -73,7 +73,7 @@ def is_published(nodes: Nodes, key: str) -> bool:
     return nodes[key]["count"] >= _LEAST_EVENTS
 
 
-def node_memory(nodes: Nodes, key: str, texts: Texts, owner: Owner, children: Mapping[str, Sequence[str]]) -> Memory | None:
+def node_memory(nodes: Nodes, key: str, texts: NodeTexts, owner: Owner, children: Mapping[str, Sequence[str]]) -> Memory | None:
     """A node as a memory; None if it is not published, or none of its events is named any more.
 
     Args:

@@ -1,40 +1,34 @@
-"""Texts that a model wrote about a tree's nodes, and the open questions (ADR 25).
+"""Texts that a model wrote about a tree's nodes, and the open questions.
 
 An outcome names the log position of its question. It is valid until an event leaves its node: events that arrive later make it stale, not
 wrong. A stale text is written again once the node has grown by half, so a node with n events is written about log n times.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from operators.applied_positions import last_positions, reaches
 from operators.llm.llm_operator import Moment
+from operators.llm.summary_operator import Text, Texts
 from operators.tree.nodes import Node, Nodes, above
-
-Text = dict[str, Any]
-"""``since``, ``count`` and ``place`` of the node at the question; ``known``: by source, the last position that the entity had applied then;
-``text`` and ``by``: the text and its author; no text if no model could write one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts and open questions by the keys of nodes. Immutable."""
+class NodeTexts(Texts):
+    """Texts and open questions by the keys of nodes. A text has ``since``, ``count`` and ``place`` of the node at the question."""
 
-    written: Mapping[str, Text] = field(default_factory=dict)
-    asked: Mapping[str, str] = field(default_factory=dict)
-    """The state of the node at each open question, from :func:`state_of`."""
+    @staticmethod
+    def subject_of(text: Text) -> str:
+        """See :meth:`Texts.subject_of`: the state of the node."""
+        return state_of(text)
 
     def text_of(self, key: str, node: Node) -> Text | None:
         """The valid text of a node; None if there is none."""
         text = self.written.get(key)
         return text if text is not None and text["since"] == node["since"] else None
 
-    def planned(self, nodes: Nodes, moment: Moment, *, most: int) -> tuple["Texts", list[str], list[str]]:
+    def planned(self, nodes: Nodes, moment: Moment, *, most: int) -> tuple["NodeTexts", list[str], list[str]]:
         """Plans the questions after a batch of changes.
-
-        If a text covers more of the log than the entity has read, a rebuild is running, and it asks nothing. It also asks nothing at a
-        log position whose questions were answered already. So one batch of changes has at most ``most`` questions, and a rebuild none.
 
         Args:
             nodes: The nodes.
@@ -44,29 +38,17 @@ class Texts:
         Returns:
             The new texts; the keys of the nodes to ask about; the keys of the texts that are no longer needed.
         """
-        known = last_positions(moment.sources)
-        ahead = {key for key, text in self.written.items() if not reaches(known, text["known"])}
+        ahead = self._ahead_of(moment)
         written = {key: text for key, text in self.written.items() if key in ahead or self._is_valid(key, nodes)}
         asked = {key: state for key, state in self.asked.items() if key in nodes}
-        kept = Texts(written, asked)
-        is_open = moment.has_llm and not ahead and all(text["known"] != known for text in written.values())
-        wanted = kept._stale(nodes)[:most] if is_open else []
+        after = NodeTexts(written, asked)
+        wanted = after._stale(nodes)[:most] if after.may_ask(moment) else []
         asked |= {key: state_of(nodes[key]) for key in wanted}
-        return Texts(written, asked), wanted, sorted(self.written.keys() - written.keys())
+        return NodeTexts(written, asked), wanted, sorted(self.written.keys() - written.keys())
 
-    def valid(self, nodes: Nodes) -> "Texts":
+    def valid(self, nodes: Nodes) -> "NodeTexts":
         """Keeps only valid texts."""
-        return Texts({key: text for key, text in self.written.items() if self._is_valid(key, nodes)}, self.asked)
-
-    def with_text(self, key: str, text: Text) -> "Texts":
-        """The texts with an outcome; the same object if it has nothing new, and no question waits for it."""
-        before = self.written.get(key)
-        asked = self.asked
-        if asked.get(key) == state_of(text):
-            asked = {each: state for each, state in asked.items() if each != key}
-        if before is not None and reaches(before["known"], text["known"]):
-            return self if asked is self.asked else Texts(self.written, asked)
-        return Texts({**self.written, key: text}, asked)
+        return NodeTexts({key: text for key, text in self.written.items() if self._is_valid(key, nodes)}, self.asked)
 
     def _is_valid(self, key: str, nodes: Nodes) -> bool:
         return key in nodes and self.text_of(key, nodes[key]) is not None

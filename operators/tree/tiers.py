@@ -110,7 +110,7 @@ class MemoryTiers(VisitedOperator, PublishingOperator):
         return _written(turns, {key: each for key, each in left.items() if each["events"]})
 
     def value(self, state: State) -> Value:
-        """How many messages and segments are in each tier."""
+        """Number of messages and segments in each tier."""
         turns, found = _read(state)
         promoted = sum(self._is_promoted(each) for each in found.values())
         return f"short-term memory: {len(turns)} messages, mid-term memory: {len(found) - promoted} segments, long-term memory: {promoted}"

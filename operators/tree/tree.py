@@ -8,7 +8,7 @@ from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.texts.text import shortened
 from operators.applied_positions import last_positions
 from operators.errors import RefusedChangeError
-from operators.llm.llm_operator import Moment, Outcome, Prompt, Question, Settled
+from operators.llm.llm_operator import Moment, Prompt, Question, Settled
 from operators.llm.summary_operator import SummaryOperator
 from operators.operator import Configuration, Operand, State, Value
 from operators.publishing import Owner, PublishingOperator, changed_keys
@@ -16,7 +16,7 @@ from operators.tree.growth import Shape, Tree, inserted, retracted
 from operators.tree.nodes import NodeEvent, Nodes, above, below, children_of, event_of, operand_vector
 from operators.tree.prompt import node_prompt
 from operators.tree.published import MAX_EXTRACT, days_of, events_below, extract, node_id, node_memory
-from operators.tree.texts import Texts
+from operators.tree.texts import NodeTexts
 from operators.tree.turns import Turn, divided, segments, turn_of
 
 MAX_TEXT: Final = 300
@@ -29,7 +29,7 @@ _MAX_NEWER: Final = 2400
 """Characters of the events of one node that its own summary lacks, in a question about the node above it."""
 
 
-class MemoryTree(SummaryOperator, PublishingOperator):
+class MemoryTree(SummaryOperator[NodeTexts], PublishingOperator):
     """Keeps the events of an entity in a tree, and summarises its inner nodes.
 
     After a batch of changes, the operator asks a model for a bounded number of stale summaries. Until it has answered, or without one, a
@@ -118,7 +118,7 @@ class MemoryTree(SummaryOperator, PublishingOperator):
     def plan_questions(self, state: State, moment: Moment) -> Settled:
         """See :meth:`LLMOperator.plan_questions`. About each node at most one question is open."""
         tree, turns, texts = _read(state)
-        if not moment.has_llm and not texts.written and not texts.asked:
+        if not moment.has_llm and texts.is_empty:
             return Settled(state)
         planned, wanted, dropped = texts.planned(tree.nodes, moment, most=self._questions)
         if planned == texts:
@@ -127,36 +127,30 @@ class MemoryTree(SummaryOperator, PublishingOperator):
         questions = tuple(_question(tree.nodes, key, texts, children, moment) for key in wanted)
         return Settled(_written(tree, turns, planned), questions=questions, dropped=tuple(dropped))
 
-    def forget(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`LLMOperator.forget`: drops each text about a node that an event has left since."""
-        tree, turns, texts = _read(state)
-        valid = texts.valid(tree.nodes)
-        dropped = texts.written.keys() - valid.written.keys()
-        return Settled(_written(tree, turns, valid), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
-
-    def outcomes(self, state: State) -> tuple[Outcome, ...]:
-        """See :meth:`LLMOperator.outcomes`: one for each node with a text."""
-        return tuple(Outcome(dict(text), key) for key, text in sorted(_read(state)[2].written.items()))
-
-    def apply_outcome(self, state: State | None, outcome: Outcome) -> State:
-        """See :meth:`LLMOperator.apply_outcome`."""
-        tree, turns, texts = _read(state)
-        after = texts.with_text(outcome.part, dict(outcome.content))
-        return state if state is not None and after is texts else _written(tree, turns, after)
-
     def prompt(self, question: Question, *, subject: str) -> Prompt:
         """See :meth:`LLMOperator.prompt`."""
         return node_prompt(subject=self._described(subject), question=question.content)
 
+    def _texts_of(self, state: State | None) -> NodeTexts:
+        return NodeTexts.of_state(state)
 
-def _read(state: State | None) -> tuple[Tree, list[Turn], Texts]:
+    def _with_texts(self, state: State | None, texts: NodeTexts) -> State:
+        tree, turns, _ = _read(state)
+        return _written(tree, turns, texts)
+
+    def _valid_texts(self, state: State) -> NodeTexts:
+        tree, _, texts = _read(state)
+        return texts.valid(tree.nodes)
+
+
+def _read(state: State | None) -> tuple[Tree, list[Turn], NodeTexts]:
     """The parts of a state that :func:`_written` made."""
     fields: dict[str, Any] = state or {}
     tree = Tree(fields.get("nodes", {}), fields.get("unnamed", 0))
-    return tree, fields.get("turns", []), Texts(fields.get("texts", {}), fields.get("asked", {}))
+    return tree, fields.get("turns", []), NodeTexts.of_state(state)
 
 
-def _written(tree: Tree, turns: list[Turn], texts: Texts) -> State | None:
+def _written(tree: Tree, turns: list[Turn], texts: NodeTexts) -> State | None:
     """A state as JSON carries it; None if it is empty."""
     fields = {"nodes": tree.nodes, "unnamed": tree.unnamed, "turns": turns, "texts": texts.written, "asked": texts.asked}
     return {name: value for name, value in fields.items() if value} or None
@@ -168,7 +162,7 @@ def _has(nodes: Nodes, turns: list[Turn], event_id: str) -> bool:
     )
 
 
-def _changed_keys(old: Nodes, new: Nodes, old_texts: Texts, new_texts: Texts) -> set[str]:
+def _changed_keys(old: Nodes, new: Nodes, old_texts: NodeTexts, new_texts: NodeTexts) -> set[str]:
     """The keys of all nodes whose memories may differ."""
     changed = changed_keys(old, new)
     changed |= {key for key in new if old_texts.written.get(key) != new_texts.written.get(key)}
@@ -184,7 +178,7 @@ def _position(operand: Operand) -> str:
     return f"{operand.source}@{operand.position}"
 
 
-def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]], moment: Moment) -> Question:
+def _question(nodes: Nodes, key: str, texts: NodeTexts, children: dict[str, list[str]], moment: Moment) -> Question:
     """Asks to add to the summary of a node the nodes below it that grew since, or all of them if there is no valid summary."""
     node, text = nodes[key], texts.text_of(key, nodes[key])
     since = 0 if text is None else text["place"]
@@ -205,7 +199,7 @@ def _question(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str
     )
 
 
-def _added_by(nodes: Nodes, key: str, texts: Texts, children: dict[str, list[str]]) -> list[list[str]]:
+def _added_by(nodes: Nodes, key: str, texts: NodeTexts, children: dict[str, list[str]]) -> list[list[str]]:
     """The summary of a node and the events that it lacks, each as days and text."""
     text, leaves = texts.text_of(key, nodes[key]), [each for each in below(key, children) if not nodes[each]["inner"]]
     if text is None or not text["text"]:

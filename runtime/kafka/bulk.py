@@ -9,7 +9,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPa
 
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka.client import client_options, connect, disconnect, kafka_faults
-from runtime.kafka.producer import OutgoingRecord, ProducerConnection
+from runtime.kafka.producer import OutgoingRecord
+from runtime.kafka.producer_connection import ProducerConnection
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 8 * 1024 * 1024

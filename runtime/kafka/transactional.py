@@ -13,7 +13,8 @@ from memory.errors import RecordTooLargeError
 from runtime.clocks import ForwardClock
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka.client import CLOCK_AHEAD, connect, producer_options
-from runtime.kafka.producer import OutgoingRecord, close_producer, retrieve_exception
+from runtime.kafka.producer import OutgoingRecord, retrieve_exception
+from runtime.kafka.producer_connection import close_producer
 from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 

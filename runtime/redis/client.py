@@ -1,7 +1,4 @@
-"""Redis client with a process-wide circuit breaker: once Redis is unavailable, calls fail without waiting for a time-out.
-
-Also the common parts of Lua scripts: the clock, and leases that expire.
-"""
+"""Redis client with a process-wide circuit breaker: once Redis is unavailable, calls fail without waiting for a time-out."""
 
 import asyncio
 import re
@@ -310,26 +307,3 @@ def _full(doing: str, error: Exception) -> RedisFullError:
 
 def _text(error: Exception) -> str:
     return str(error) or type(error).__name__
-
-
-# The time is Redis's, so that the processes' clocks need not agree; a test may pass the time.
-CLOCK: Final = """
-local function clock(given)
-  if given ~= '' then return tonumber(given) end
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-"""
-"""``clock(given)``: the time in milliseconds since the epoch."""
-
-LEASES: Final = """
-local function leases_out(leases, now)
-  redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
-  return redis.call('ZCARD', leases)
-end
-local function take_lease(leases, now, lease, lease_ms)
-  redis.call('ZADD', leases, now + lease_ms, lease)
-  redis.call('PEXPIRE', leases, lease_ms * 2)
-end
-"""
-"""``leases_out(key, now)`` and ``take_lease(key, now, id, milliseconds)``. A lease that is not released, as after a kill, expires."""

@@ -14,8 +14,9 @@ from uuid import uuid4
 
 from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
-from runtime.redis.client import CLOCK, LEASES, GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
+from runtime.redis.lua import CLOCK, LEASES
 
 SATURATED_WAIT_S: Final = 1.0
 """The suggested wait while all slots are taken; only an estimate, because a slot may become free at any time."""

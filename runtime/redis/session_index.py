@@ -10,8 +10,9 @@ from typing import Final, Self, cast
 
 from redis.asyncio import Redis
 
-from runtime.redis.client import CLOCK, GuardedRedis
+from runtime.redis.client import GuardedRedis
 from runtime.redis.keys import KeyFamily
+from runtime.redis.lua import CLOCK
 
 _ADD: Final = (
     CLOCK

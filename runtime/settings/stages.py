@@ -30,7 +30,7 @@ class SessionSettings(Group):
 
 
 class TimelineSettings(Group):
-    """When the timers of timelines (TIME_COMPRESS) fire."""
+    """Times at which the timers of timelines (TIME_COMPRESS) fire."""
 
     out_of_orderness_s: float = Field(
         default=3600.0, ge=0, description="How far events may be older than the newest event of their partition (event time)."

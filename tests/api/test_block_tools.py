@@ -17,7 +17,7 @@ from api.limits.admission import Admission
 from api.limits.quotas import MemoryCounts, Quotas
 from api.limits.requests_in_progress import RequestsInProgress
 from api.reads.read_audit import ReadAudit
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from control.key_changes import add_key
 from control.key_usage import KeyUsage
 from memory.headers import KIND

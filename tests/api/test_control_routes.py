@@ -11,7 +11,7 @@ import pytest_asyncio
 from aiokafka import AIOKafkaConsumer
 
 from control import read_audit, read_control
-from control.documents import hash_key
+from control.access_keys import hash_key
 from control.erasure import subject_of
 from control.generations.reading import workers_of
 from memory.headers import GENERATION_DROP, KIND

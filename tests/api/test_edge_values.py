@@ -13,7 +13,7 @@ import pytest
 
 from api.http.request_body import MAX_BYTES
 from api.problems import MEDIA_TYPE
-from control.documents import SCOPES
+from control.access_keys import SCOPES
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.api import api_document

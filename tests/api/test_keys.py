@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from control.documents import hash_key, key_id_of
+from control.access_keys import hash_key, key_id_of
 from control.tenant_changes import set_tenant
 from tests.api.running_service import BERLIN, ENTITY_KEY, OSLO, PROFILE, RunningService, bearer, expect_problem, when_known
 from tests.api.service_process import DEADLINE_S

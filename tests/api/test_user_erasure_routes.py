@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.composition import open_dependencies
-from control.documents import SCOPES
+from control.access_keys import SCOPES
 from control.erasure import subject_of
 from control.hold_changes import place_hold
 from control.unfinished_erasures import UnfinishedErasures

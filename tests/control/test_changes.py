@@ -8,8 +8,9 @@ import orjson
 import pytest
 
 from control import ControlState, Draft
+from control.access_keys import hash_key
 from control.differences import difference_lines
-from control.documents import Drops, SchemaRef, Tenant, hash_key
+from control.documents import Drops, SchemaRef, Tenant
 from control.errors import ChangedMeanwhileError, ChangeRefusedError, TenantsFileError, UnknownTenantError
 from control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from control.schemas import resolve_schema

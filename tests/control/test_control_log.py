@@ -11,7 +11,7 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import ProducerFenced
 
 from control import ControlFollower, ControlWriter, Draft, read_audit, read_control
-from control.documents import hash_key
+from control.access_keys import hash_key
 from control.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from control.key_changes import add_key
 from control.log import AuditRecord, control_partition

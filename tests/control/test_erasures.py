@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from control import ControlState, Draft
-from control.documents import hash_key
+from control.access_keys import hash_key
 from control.erasure import Erasure, subject_of
 from control.erasure_changes import begin_erasure, extend_erasure, finish_erasure, require_none_unfinished
 from control.errors import ChangeRefusedError, ControlLogBehindError, ErasureUnderWayError, UnknownTenantError
 from control.generations.switching import tenants_to_write
 from control.key_changes import add_key
 from control.tenant_changes import add_generation, add_tenant, count_drop, set_generation
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.keys import encode_key
 from tests.control_log import add, apply_change
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from control import ControlState
-from control.documents import SchemaRef, hash_key
+from control.access_keys import hash_key
+from control.documents import SchemaRef
 from control.errors import ControlLogBehindError, UnknownTenantError
 from control.key_changes import add_key, add_operator_key
 from control.tenant_changes import add_generation, add_tenant, remove_tenant, set_generation, set_tenant

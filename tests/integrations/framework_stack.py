@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from varve_client import AsyncVarveClient
 
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from loadtest.answers import ToolUse
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest

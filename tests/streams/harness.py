@@ -143,7 +143,7 @@ class PausedPartitions(set[int], FlowControl):
     def fetch_position(self, partition: int, next_offset: int | None) -> int | None:
         return self.next_fetch if self.next_fetch != next_offset else None
 
-    async def go_on(self, partition: int, offset: int) -> None:
+    async def resume_at(self, partition: int, offset: int) -> None:
         self.out_of_range.discard(partition)
         self.resume(partition, PauseReason.DATA_LOSS)
         self.sought[partition] = offset

@@ -7,7 +7,7 @@ import pytest
 from varve_client import AsyncVarveClient, Memory, ServiceProblemError
 
 from api.composition import open_dependencies
-from control.documents import SCOPES
+from control.access_keys import SCOPES
 from runtime.settings import ControlSettings, Settings
 from stores.build import build_store
 from stores.port import TenantScope

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from control import read_control
-from control.documents import hash_key
+from control.access_keys import hash_key
 from control.errors import ChangeRefusedError
 from control.log import audit_partition
 from memory.errors import SchemaError

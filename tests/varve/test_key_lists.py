@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from control.documents import ApiKey, hash_key
+from control.access_keys import ApiKey, hash_key
 from varve.cli.keys import _list
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from varve_client import AsyncVarveClient
 
 from control import ControlWriter, Draft
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from control.key_changes import add_key
 from control.tenant_changes import add_tenant
 from memory.records import Memory

@@ -20,7 +20,7 @@ from varve.cli.options import (
 from varve.output import say_rows
 
 if TYPE_CHECKING:
-    from control.documents import Key
+    from control.access_keys import Key
     from runtime.settings import Settings
 
 app = typer.Typer(help="API keys of tenants: add, list, rotate, revoke.", no_args_is_help=True)
@@ -46,7 +46,7 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a key to a tenant and print it; only its hash is stored."""
-    from control.documents import DEFAULT_SCOPES, SCOPES, hash_key, new_api_key
+    from control.access_keys import DEFAULT_SCOPES, SCOPES, hash_key, new_api_key
     from control.key_changes import add_key
 
     unknown = set(scope or ()) - set(SCOPES)
@@ -72,7 +72,7 @@ def rotate(
     data: DataOption = None,
 ) -> None:
     """Replace a tenant's key and print the new one."""
-    from control.documents import hash_key, new_api_key
+    from control.access_keys import hash_key, new_api_key
     from control.key_changes import rotate_key
 
     key, now = new_api_key(), datetime.now(UTC)
@@ -115,7 +115,7 @@ def add_operator(
     data: DataOption = None,
 ) -> None:
     """Add an operator's key and print it; only its hash is stored."""
-    from control.documents import ROLES, hash_key, new_operator_key
+    from control.access_keys import ROLES, hash_key, new_operator_key
     from control.key_changes import add_operator_key
 
     known = next((each for each in ROLES if each == role), None)

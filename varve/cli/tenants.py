@@ -45,7 +45,7 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Add a tenant and print its API key; only the key's hash is stored."""
-    from control.documents import hash_key, new_api_key
+    from control.access_keys import hash_key, new_api_key
     from control.key_changes import add_key
     from control.tenant_changes import add_tenant
     from runtime.clocks import SystemClock

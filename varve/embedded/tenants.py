@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from control import ControlWriter, Draft, read_control
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from control.errors import ChangeRefusedError
 from control.key_changes import add_key
 from control.schemas import resolve_method_schema

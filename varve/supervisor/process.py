@@ -40,7 +40,7 @@ def no_diagnosis(_log: str) -> VarveError | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessSpec:
-    """How to run a child process."""
+    """Command, environment and deadlines of a child process."""
 
     name: str
     command: tuple[str, ...]

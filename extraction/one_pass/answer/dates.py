@@ -29,7 +29,7 @@ _LONGEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """When an event happened."""
+    """The time of an event."""
 
     event_time: datetime
     """The beginning of the date; if the date is unknown, when the event was said."""

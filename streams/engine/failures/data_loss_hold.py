@@ -50,7 +50,7 @@ class DataLossHold:
                 raise DataLossError(loss)
             # The fetch position was after transaction markers that the log has lost. From the group's own offset on, nothing is missing.
             _log.warning("fetch_position_lost", stage=self._context.stage, partition=self._partition, next_offset=next_offset)
-            await self._context.flow_control.go_on(self._partition, next_offset or 0)
+            await self._context.flow_control.resume_at(self._partition, next_offset or 0)
 
     async def wait(self, loss: DataLoss) -> None:
         """Waits until an operator accepts the loss, which moves the group's offset."""
@@ -78,8 +78,8 @@ class DataLossHold:
         """Ends the stop with the assignment: the partition's next owner looks for the loss again."""
         self._loss = None
 
-    async def go_on(self, next_offset: int | None) -> None:
+    async def resume(self, next_offset: int | None) -> None:
         """Fetches again from the accepted offset, if the partition was stopped."""
         if self._loss is not None:
-            await self._context.flow_control.go_on(self._partition, next_offset or 0)
+            await self._context.flow_control.resume_at(self._partition, next_offset or 0)
             self._loss = None

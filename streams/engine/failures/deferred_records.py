@@ -50,7 +50,7 @@ class ParkingChanges:
     rows: list[StateChange]
     counts: dict[str, int]
     """New counts of the tenants whose count changes."""
-    note: str
+    stage_metadata: str
     """The new metadata of the group's offset."""
     empties_table: bool
     """Whether no row is left. The table's files still have what was parked, also of users who were erased in the meantime."""
@@ -91,7 +91,7 @@ class DeferredRecords:
         return min(firsts, default=None)
 
     @property
-    def note(self) -> str:
+    def stage_metadata(self) -> str:
         """The metadata of the group's offset."""
         return ParkedNote.of({name: tenant.count for name, tenant in self._tenants.items()}).text
 
@@ -194,7 +194,7 @@ class DeferredRecords:
         return ParkingChanges(
             rows=[*rows.values(), *(count_row(*each) for each in changed.items())],
             counts=changed,
-            note=ParkedNote.of(after).text if changed else self.note,
+            stage_metadata=ParkedNote.of(after).text if changed else self.stage_metadata,
             empties_table=bool(changed) and not any(after.values()),
         )
 

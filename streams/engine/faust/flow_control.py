@@ -65,7 +65,7 @@ class FlowControl:
         """Start of a partition's next fetch, if it is after the given next offset and no record is in between."""
         return self._consumer.position_after(TP(self._source, partition), next_offset)
 
-    async def go_on(self, partition: int, offset: int) -> None:
+    async def resume_at(self, partition: int, offset: int) -> None:
         """Fetches from an offset on, and removes the reason ``DATA_LOSS``."""
         await self._consumer.seek_on(TP(self._source, partition), offset)
         self._reasons[partition].discard(PauseReason.DATA_LOSS)

@@ -134,7 +134,7 @@ class KeyedTask(PartitionTask):
         return True
 
     @property
-    def _has_begun(self) -> bool:
+    def _has_work_in_progress(self) -> bool:
         return bool(self._computed)
 
     async def _commit_next(self, limit: int | None = None) -> None:
@@ -151,7 +151,7 @@ class KeyedTask(PartitionTask):
                 outputs,
                 changes.rows,
                 next_offset,
-                note=changes.note,
+                stage_metadata=changes.stage_metadata,
                 apply=partial(self.deferred.commit, changes),
                 is_erasing=changes.empties_table,
             )
@@ -207,5 +207,5 @@ class KeyedTask(PartitionTask):
             super()._clear_suspects()
 
     @property
-    def _note(self) -> str:
-        return self.deferred.note
+    def _stage_metadata(self) -> str:
+        return self.deferred.stage_metadata

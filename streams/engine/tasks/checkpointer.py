@@ -66,7 +66,7 @@ class Writer(Protocol):
         *,
         next_offset: int | None,
         last: OffsetAndTimestamp | None = None,
-        note: str = "",
+        stage_metadata: str = "",
     ) -> int:
         """See :meth:`Checkpointer.commit`."""
         ...
@@ -153,11 +153,11 @@ class Checkpointer:
         """
         try:
             await self._producer.start()
-            next_offset, note, loss = await self._position()
-            self._require_finished(note)
-            self._last = None if loss is not None else note.last
+            next_offset, metadata, loss = await self._position()
+            self._require_finished(metadata)
+            self._last = None if loss is not None else metadata.last
             if loss is not None:
-                await self._note(loss, note.stage_metadata)
+                await self._record_truncation(loss, metadata.stage_metadata)
                 raise DataLossError(loss)
             if self._table is not None and self._changelog is not None:
                 await self._restore(self._table, self._changelog)
@@ -185,7 +185,7 @@ class Checkpointer:
         *,
         next_offset: int | None,
         last: OffsetAndTimestamp | None = None,
-        note: str = "",
+        stage_metadata: str = "",
     ) -> int:
         """Commits a batch in one transaction: all of it, or nothing.
 
@@ -197,7 +197,7 @@ class Checkpointer:
             rows: The rows that change.
             next_offset: The offset of the next record to handle; None does not move the group.
             last: The newest finished record below that offset; None: as in the previous commit.
-            note: The stage's metadata of that offset: a JSON object; empty: none.
+            stage_metadata: The stage's metadata of that offset: a JSON object; empty: none.
 
         Returns:
             The changelog offset of the newest row; :data:`NO_OFFSET` if no row changed.
@@ -212,14 +212,14 @@ class Checkpointer:
         topic = "" if self._changelog is None else self._changelog.topic
         changes = [OutgoingRecord(topic, row.key, row.value, partition=self._source.partition) for row in rows]
         self._last = last or self._last
-        metadata = OffsetMetadata(last=self._last, stage_metadata=OffsetMetadata.parse(note).stage_metadata)
+        metadata = OffsetMetadata(last=self._last, stage_metadata=OffsetMetadata.parse(stage_metadata).stage_metadata)
         offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, metadata.text)}
         try:
             written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
         except ProducerFencedError as error:
             raise FencedError(f"{self._name} belongs to another worker: {error}") from error
         except RecordTooLargeError:
-            await self._start_again()
+            await self._restart_producer()
             raise
         except KafkaUnavailableError as error:
             raise TransientError(str(error), dependency="kafka") from error
@@ -239,17 +239,17 @@ class Checkpointer:
 
     async def _restore(self, table: RocksDBStore, changelog: TopicPartition) -> None:
         table.open()
-        shown = self._table_metrics
-        if shown is None:
+        metrics = self._table_metrics
+        if metrics is None:
             await recover(table, changelog, kafka=self._kafka, offsets=self._offsets)
             return
-        shown.on_opened(table.size_bytes)
+        metrics.on_opened(table.size_bytes)
         try:
-            await recover(table, changelog, kafka=self._kafka, offsets=self._offsets, on_progress=shown.on_restoring)
+            await recover(table, changelog, kafka=self._kafka, offsets=self._offsets, on_progress=metrics.on_restoring)
         finally:
-            shown.on_restored()
+            metrics.on_restored()
 
-    async def _start_again(self) -> None:
+    async def _restart_producer(self) -> None:
         """Restarts the producer after a refused record has ended the transaction; the transactional id is still owned."""
         if not self._producer.is_started:
             try:
@@ -261,15 +261,17 @@ class Checkpointer:
         """The group's next offset, its metadata, and the lost records there."""
         committed = (await self._offsets.commits(self._group, [self._source.topic])).get(self._source)
         begin, end = await self._offsets.bounds(self._source)
-        next_offset, note = (None, OffsetMetadata()) if committed is None else (committed.offset, OffsetMetadata.parse(committed.metadata))
-        cut_at = note.cut_at
-        if cut_at is None and note.last is not None and (end <= note.last.offset or not await self._has_still(note.last)):
-            cut_at = min(end, note.last.offset, await self._first_since(note.last.written_ms + 1))
+        next_offset, metadata = (
+            (None, OffsetMetadata()) if committed is None else (committed.offset, OffsetMetadata.parse(committed.metadata))
+        )
+        cut_at = metadata.cut_at
+        if cut_at is None and metadata.last is not None and (end <= metadata.last.offset or not await self._still_has(metadata.last)):
+            cut_at = min(end, metadata.last.offset, await self._first_offset_since(metadata.last.written_ms + 1))
         if committed is None and begin > 0 and await self._has_never_run():
             _log.warning("stage_starts_after_retention", group=self._group, partition=self._name, first_offset=begin)
-            return next_offset, note, None
+            return next_offset, metadata, None
         loss = DataLoss.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
-        return next_offset, note, loss
+        return next_offset, metadata, loss
 
     async def _has_never_run(self) -> bool:
         """Whether the stage is new to this partition, so that it cannot have lost records there.
@@ -284,15 +286,15 @@ class Checkpointer:
             return True
         return ends.get(self._changelog, 0) == 0
 
-    def _require_finished(self, note: OffsetMetadata) -> None:
-        if note.unfinished is not None:
+    def _require_finished(self, metadata: OffsetMetadata) -> None:
+        if metadata.unfinished is not None:
             raise TransientError(
-                f"{self._name}: `varve {note.unfinished}` did not run to its end, and has dropped some of the state; stop the workers, and "
-                "run it again",
+                f"{self._name}: `varve {metadata.unfinished}` did not run to its end, and has dropped some of the state; stop the workers, "
+                "and run it again",
                 dependency="unfinished command",
             )
 
-    async def _has_still(self, last: OffsetAndTimestamp) -> bool:
+    async def _still_has(self, last: OffsetAndTimestamp) -> bool:
         """Whether the log still has the record that was handled last; another record at its offset proves a truncation."""
         found = (await self._offsets.stamps({self._source: last.offset})).get(self._source)
         if found is not None and found.offset == last.offset:
@@ -300,13 +302,13 @@ class Checkpointer:
         begin, _ = await self._offsets.bounds(self._source)
         return begin > last.offset or self._is_compacted
 
-    async def _first_since(self, written_ms: int) -> int:
+    async def _first_offset_since(self, written_ms: int) -> int:
         """The offset of the first record written at a time or later: in a truncated log it is new."""
         since = datetime.fromtimestamp(written_ms / 1000, UTC)
         return (await self._offsets.offsets_since([self._source.topic], since))[self._source]
 
-    async def _note(self, loss: DataLoss, stage_metadata: Mapping[str, Any]) -> None:
+    async def _record_truncation(self, loss: DataLoss, stage_metadata: Mapping[str, Any]) -> None:
         """Stores the truncation in the metadata of the group's offset: once the log has grown past it, nothing else shows it."""
         if loss.is_cut:
-            noted = {self._source: OffsetAndMetadata(loss.committed, OffsetMetadata(cut_at=loss.end, stage_metadata=stage_metadata).text)}
-            await self._producer.commit([], offsets=noted, group=self._group)
+            offsets = {self._source: OffsetAndMetadata(loss.committed, OffsetMetadata(cut_at=loss.end, stage_metadata=stage_metadata).text)}
+            await self._producer.commit([], offsets=offsets, group=self._group)

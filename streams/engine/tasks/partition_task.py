@@ -141,7 +141,7 @@ class PartitionTask(ABC):
         """Drops fetched records after a data loss: they are fetched again once the loss is accepted."""
 
     @property
-    def _has_begun(self) -> bool:
+    def _has_work_in_progress(self) -> bool:
         """Whether work has begun that :meth:`finish` waits for."""
         return False
 
@@ -158,13 +158,13 @@ class PartitionTask(ABC):
         """Write time of a delivered, uncommitted record."""
 
     @property
-    def _note(self) -> str:
+    def _stage_metadata(self) -> str:
         """Default metadata of the group's offset."""
         return ""
 
     @property
     def _is_finished(self) -> bool:
-        return self._state.is_ending and not (self._state is TaskState.DRAINING and self._has_begun)
+        return self._state.is_ending and not (self._state is TaskState.DRAINING and self._has_work_in_progress)
 
     async def _run(self) -> None:
         try:
@@ -176,7 +176,7 @@ class PartitionTask(ABC):
                     self._clear_suspects()
                     await self._restore()
                     self._advance(TaskState.RUNNING)
-                    await self._hold.go_on(self._next_offset)
+                    await self._hold.resume(self._next_offset)
                     await self._on_running()
                     while not self._is_finished:
                         if not await self._handle_next() and not await self._wait_for_work():
@@ -229,7 +229,7 @@ class PartitionTask(ABC):
         rows: Sequence[StateChange],
         next_offset: int | None,
         *,
-        note: str | None = None,
+        stage_metadata: str | None = None,
         apply: Callable[[int], None] = lambda changelog_offset: None,
         is_erasing: bool = False,
     ) -> None:
@@ -239,7 +239,7 @@ class PartitionTask(ABC):
             outputs: Records to produce, dead letters included.
             rows: The rows that change.
             next_offset: The offset of the next record to handle. None: it does not change.
-            note: The stage's metadata of that offset. Default: the current metadata.
+            stage_metadata: The stage's metadata of that offset. Default: the current metadata.
             apply: Writes the rows to the local table, given their changelog offset.
             is_erasing: Whether the step removes words of an erased user from the table.
 
@@ -253,8 +253,8 @@ class PartitionTask(ABC):
         if compaction is not None:
             compaction.announce()
         last = None if next_offset is None else self._stamp_of(next_offset - 1)
-        note = self._note if note is None else note
-        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset, last=last, note=note)
+        stage_metadata = self._stage_metadata if stage_metadata is None else stage_metadata
+        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset, last=last, stage_metadata=stage_metadata)
         self._attempt = 0
         if next_offset is not None:
             self._next_offset = next_offset

@@ -41,8 +41,8 @@ from streams.operations.service_work import Eraser
 from streams.operations.stage_barrier import StageBarrier
 
 _PATIENCE_S: Final = 900.0
-_LOOK_AGAIN_S: Final = 2.0
-_TOGETHER: Final = 500
+_POLL_S: Final = 2.0
+_USERS_PER_RUN: Final = 500
 """Users of one run. Their traces are held in memory, and the receipts are written together."""
 
 
@@ -86,15 +86,15 @@ async def erase(
     await check_topics(settings)
     await _require_one_set_of_topics(settings)
     now = SystemClock().now()
-    noted = [ErasureRequest(tenant=tenant, user=each, by=by, asked_at=now) for each in dict.fromkeys(users)]
+    requests = [ErasureRequest(tenant=tenant, user=each, by=by, asked_at=now) for each in dict.fromkeys(users)]
 
     def begin(draft: Draft) -> list[Erasure]:
-        return [begin_erasure(draft, tenant, each.user, at=now, reason=reason) for each in noted]
+        return [begin_erasure(draft, tenant, each.user, at=now, reason=reason) for each in requests]
 
     begin(Draft(await read_control(settings)))  # a refused request leaves no name in Redis
-    under_way = UnfinishedErasures(redis=redis)
+    unfinished_erasures = UnfinishedErasures(redis=redis)
     try:
-        await under_way.note(noted)
+        await unfinished_erasures.note(requests)
     except RedisUnavailableError as error:
         notice(f"if this process stops, no service resumes the erasure, and you have to run the command again: {error}")
     begun = await ControlWriter(settings=settings).write(begin, action="erasure begin", by=by)
@@ -102,29 +102,29 @@ async def erase(
         notice(f"user {each.subject[:12]} of tenant {tenant}: the erasure is in the control log")
     receipts: dict[str, Erasure] = {}
     is_noticed = False
-    while left := [each for each in noted if each.subject not in receipts]:
-        async with under_way.held(left, asked=True) as mine:
-            if mine:
-                named = [each.user for each in mine]
-                done = await _carried_out(settings, tenant, named, by=by, store=store, redis=redis, patience_s=patience_s, notice=notice)
+    while unfinished := [each for each in requests if each.subject not in receipts]:
+        async with unfinished_erasures.held(unfinished, asked=True) as leased:
+            if leased:
+                named = [each.user for each in leased]
+                done = await _run_erasures(settings, tenant, named, by=by, store=store, redis=redis, patience_s=patience_s, notice=notice)
                 receipts |= {each.subject: each for each in done}
-        if others := [each for each in left if each.subject not in receipts]:
+        if others := [each for each in unfinished if each.subject not in receipts]:
             if not is_noticed:
                 notice(f"another process erases {len(others)} of the users: waiting for it")
             is_noticed = True
-            receipts |= await _done_elsewhere(settings, others)
-    return [receipts[each.subject] for each in noted]
+            receipts |= await _finished_elsewhere(settings, others)
+    return [receipts[each.subject] for each in requests]
 
 
-async def _done_elsewhere(settings: Settings, others: Sequence[ErasureRequest]) -> dict[str, Erasure]:
+async def _finished_elsewhere(settings: Settings, others: Sequence[ErasureRequest]) -> dict[str, Erasure]:
     """Erasures that other processes have finished in the meantime, by the users' digests."""
-    await asyncio.sleep(_LOOK_AGAIN_S)
+    await asyncio.sleep(_POLL_S)
     known = Draft(await read_control(settings))
     found = ((each, known.erasure_of(each.subject)) for each in others)
     return {each.subject: erasure for each, erasure in found if erasure is not None and each.is_done(erasure)}
 
 
-async def _carried_out(
+async def _run_erasures(
     settings: Settings,
     tenant: str,
     users: Sequence[str],
@@ -143,13 +143,13 @@ async def _carried_out(
     async with Producer(kafka=settings.kafka) as producer, KafkaOffsets(kafka=settings.kafka) as offsets:
         barrier = StageBarrier(settings=settings, patience_s=patience_s, notice=notice, offsets=offsets)
         letters = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-        for start in range(0, len(users), _TOGETHER):
-            together = [
+        for start in range(0, len(users), _USERS_PER_RUN):
+            batch = [
                 ErasedUser(tenant, each, begun_at=begun[subject_of(tenant, each)].requested_at, partitions=partitions)
-                for each in users[start : start + _TOGETHER]
+                for each in users[start : start + _USERS_PER_RUN]
             ]
-            log = UsersLog(settings, tenant, together, partitions=partitions, producer=producer, offsets=offsets)
-            run = ErasureRun(settings, tenant, together, log=log, barrier=barrier, letters=letters, by=by, notice=notice)
+            log = UsersLog(settings, tenant, batch, partitions=partitions, producer=producer, offsets=offsets)
+            run = ErasureRun(settings, tenant, batch, log=log, barrier=barrier, letters=letters, by=by, notice=notice)
             receipts += await run.run(store, redis)
     return receipts
 
@@ -172,6 +172,6 @@ def eraser_of(settings: Settings) -> Eraser:
     """The function by which the query service runs erasures whose beginning is in the control log."""
 
     async def _erase(tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
-        await _carried_out(settings, tenant, users, by=by, store=store, redis=redis, patience_s=_PATIENCE_S, notice=lambda line: None)
+        await _run_erasures(settings, tenant, users, by=by, store=store, redis=redis, patience_s=_PATIENCE_S, notice=lambda line: None)
 
     return _erase

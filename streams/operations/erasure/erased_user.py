@@ -94,7 +94,7 @@ class ErasedUser:
         return {each for session in self.all_sessions for each in self.shared_in.get(session, ())}
 
     @property
-    def companions(self) -> set[str]:
+    def window_sharers(self) -> set[str]:
         """The other users of these windows: their results may be based on the user's messages."""
         windows = (users for session in self.all_sessions for users in self.shared_in.get(session, {}).values())
         return {each for users in windows for each in users} - {self.user}

@@ -43,7 +43,7 @@ class KeptOfUser:
     sessions: frozenset[str]
     windows: frozenset[str]
     """Ids of the windows."""
-    companions: frozenset[str]
+    window_sharers: frozenset[str]
     """Other users of the user's group chats: what a model made for them may repeat the user's words."""
     generations: frozenset[str]
     """Generations in which a window may have been extracted; the first one's name is empty."""
@@ -76,7 +76,7 @@ class KeptOfUser:
             user=erased.user,
             home=erased.home,
             sessions=frozenset(erased.all_sessions),
-            companions=frozenset(erased.companions),
+            window_sharers=frozenset(erased.window_sharers),
             windows=frozenset(erased.window_ids | erased.shared_windows | parts | {each.window_id for each in trace.windows}),
             generations=frozenset(generations),
             events=frozenset(trace.event_ids),
@@ -100,7 +100,7 @@ async def _forget_tails(kept: KeptOfUser, redis: GuardedRedis, settings: Setting
 
 async def _forget_histories(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
     history = SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s)
-    for user in (kept.user, *sorted(kept.companions)):
+    for user in (kept.user, *sorted(kept.window_sharers)):
         await history.forget(kept.tenant, user, kept.sessions, kept.generations)
 
 
@@ -121,7 +121,7 @@ async def _forget_values(kept: KeptOfUser, redis: GuardedRedis, settings: Settin
     A companion's values may come from messages of the user as well.
     """
     notes = KeyValueNotes(redis=redis)
-    for (key, generation), user in product(sorted(kept.similar_keys), (kept.user, None, *sorted(kept.companions))):
+    for (key, generation), user in product(sorted(kept.similar_keys), (kept.user, None, *sorted(kept.window_sharers))):
         await notes.forget(KeyScope(kept.tenant, user, generation, key))
 
 
@@ -130,11 +130,11 @@ async def _forget_entities(kept: KeptOfUser, redis: GuardedRedis, settings: Sett
 
 
 async def _forget_vectors(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    await forget_vectors(redis, [(kept.tenant, user) for user in (kept.user, None, *sorted(kept.companions))])
+    await forget_vectors(redis, [(kept.tenant, user) for user in (kept.user, None, *sorted(kept.window_sharers))])
 
 
 async def _forget_model_answers(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:
-    await forget_answers(redis, kept.tenant, [kept.user, *kept.companions, *kept.windows, *kept.entities])
+    await forget_answers(redis, kept.tenant, [kept.user, *kept.window_sharers, *kept.windows, *kept.entities])
 
 
 async def _forget_recalls(kept: KeptOfUser, redis: GuardedRedis, settings: Settings) -> None:

@@ -10,9 +10,9 @@ from runtime.kafka.topics import are_compacted, delete_before
 from runtime.redis.client import GuardedRedis
 from runtime.redis.server import rewrite_files
 from runtime.settings import Settings
-from streams.operations.erasure.companions import RecordsOfOthers
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
+from streams.operations.erasure.records_of_others import RecordsOfOthers
 
 _KEPT_BY_QDRANT: Final = "the files of the Qdrant server keep deleted points until its optimizer rewrites their segments"
 """The embedded store rewrites its files daily, long before the time in the receipt."""

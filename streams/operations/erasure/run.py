@@ -9,8 +9,9 @@ from itertools import chain
 from control import ControlWriter, Draft, read_control
 from control.erasure import Erasure
 from control.erasure_changes import finish_erasure
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
 from control.unfinished_erasures import UnfinishedErasures
+from control.view import FixedControlView
 from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.records import ErasureCommand, Window
@@ -26,13 +27,13 @@ from runtime.redis.server import rewrite_files
 from runtime.settings import Settings
 from stores.port import MemoryStore
 from streams.errors import ErasureUnfinishedError
-from streams.operations.erasure.companions import RecordsOfOthers, note_shared_results
 from streams.operations.erasure.dead_letters import note_what_entities_lack, purge_letters
 from streams.operations.erasure.erased_user import ErasedUser
 from streams.operations.erasure.log import UsersLog
 from streams.operations.erasure.parked_records import ParkedRecords
 from streams.operations.erasure.published import note_published
 from streams.operations.erasure.reach import ErasureReach, by_partition
+from streams.operations.erasure.records_of_others import RecordsOfOthers, find_records_of_others
 from streams.operations.erasure.redis_views import KeptOfUser, forget_in_notes_of_others, forget_views
 from streams.operations.erasure.removal import RecordRemoval, note_files
 from streams.operations.erasure.verification import Verification
@@ -218,12 +219,12 @@ class ErasureRun:
 
         The log has all of them: the extraction stage has handled the windows without the users' messages, or has parked them.
         """
-        found = self._of_others = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
+        found = self._of_others = await find_records_of_others(self._settings, self._tenant, self._users, log=self._log)
         await self._barrier.of(STAGES["events"], ends_after(await self._log.send([*found.replacements, *found.commands])))
 
     async def _check_shared_results(self) -> None:
         """Gives a problem to the users if other users' records still quote them: these records do not name them."""
-        found = await note_shared_results(self._settings, self._tenant, self._users, log=self._log)
+        found = await find_records_of_others(self._settings, self._tenant, self._users, log=self._log)
         if left := len(found.keys) + len(found.replacements):
             for user in (each for each in self._users if each.joined_windows):
                 user.problem = (

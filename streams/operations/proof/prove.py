@@ -12,7 +12,8 @@ from typing import Final
 
 from control import read_control
 from control.state import ControlState
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.headers import GENERATION_DROP, KIND, RETENTION, TRUST
 from memory.keys import encode_key, partition_of, parts_of_key, unmarked_key
 from memory.records import Memory

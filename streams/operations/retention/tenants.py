@@ -8,7 +8,8 @@ from control.documents import SchemaRef
 from control.erasure import subject_of
 from control.hold import ALL_USERS
 from control.state import ControlState
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.errors import SchemaError
 from memory.records import Extraction
 from memory.retention import limits_at, messages_limit, reads_limit

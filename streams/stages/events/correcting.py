@@ -21,10 +21,7 @@ from streams.stages.events.corrections import (
     present_events,
 )
 from streams.stages.events.ledger import (
-    AmendedWindow,
-    CorrectedEntity,
     Ledger,
-    PublishedWindow,
     amended_key,
     corrected_entity_key,
     corrected_window,
@@ -33,6 +30,7 @@ from streams.stages.events.ledger import (
     published_key,
     revive,
 )
+from streams.stages.events.ledger_entries import AmendedWindow, CorrectedEntity, PublishedWindow
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import fed_entities, with_trust
 from streams.stages.events.record_handler import RecordHandler

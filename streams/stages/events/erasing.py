@@ -11,8 +11,6 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.ledger import (
     Ledger,
-    PublishedWindow,
-    WindowsSinceErasure,
     amended_key,
     corrected_entity_key,
     corrected_window_key,
@@ -20,6 +18,7 @@ from streams.stages.events.ledger import (
     published_key,
     since_erasure_key,
 )
+from streams.stages.events.ledger_entries import PublishedWindow, WindowsSinceErasure
 from streams.stages.events.places import source_of
 from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import is_being_erased, is_sent_before_erasure, schema_of_record

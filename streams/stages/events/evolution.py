@@ -8,7 +8,8 @@ from memory.records import Change, Contribution, Evolution, NoteRef, NoteUpdate
 from operators.links.link_updates import note_digest, note_text
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.stages.events.ledger import Ledger, PublishedWindow, published_key
+from streams.stages.events.ledger import Ledger, published_key
+from streams.stages.events.ledger_entries import PublishedWindow
 from streams.stages.events.places import source_of
 from streams.stages.events.record_handler import RecordHandler
 

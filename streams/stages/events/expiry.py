@@ -11,16 +11,8 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.clock import clamp_event_time
 from streams.stages.events.corrections import present_events
-from streams.stages.events.ledger import (
-    Entry,
-    ExpiredEvents,
-    Ledger,
-    PublishedWindow,
-    corrected_window,
-    expired_events,
-    expired_key,
-    published_key,
-)
+from streams.stages.events.ledger import Entry, Ledger, corrected_window, expired_events, expired_key, published_key
+from streams.stages.events.ledger_entries import ExpiredEvents, PublishedWindow
 from streams.stages.events.places import source_of
 from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import schema_of_record

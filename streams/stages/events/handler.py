@@ -38,17 +38,8 @@ from streams.stages.events.corrections import PresentEvent, patches_in_force, pr
 from streams.stages.events.erasing import Eraser
 from streams.stages.events.evolution import Evolver
 from streams.stages.events.expiry import Expirer
-from streams.stages.events.ledger import (
-    AmendedWindow,
-    DroppedGeneration,
-    Ledger,
-    PublishedWindow,
-    amended_key,
-    corrected_window,
-    corrected_window_key,
-    expired_events,
-    published_key,
-)
+from streams.stages.events.ledger import Ledger, amended_key, corrected_window, corrected_window_key, expired_events, published_key
+from streams.stages.events.ledger_entries import AmendedWindow, DroppedGeneration, PublishedWindow
 from streams.stages.events.places import in_earlier_place, source_of
 from streams.stages.events.publishing import Publisher, fed_entities, with_trust
 from streams.stages.events.record_handler import RecordHandler
@@ -58,7 +49,7 @@ from streams.stages.events.trusting import TrustReviewer
 from streams.stages.tenancy import is_erased, schema_of_record, tenant_of
 
 _R = TypeVar("_R", bound=RecordHandler)
-_Handle = Callable[[Batch, ConsumedRecord, Any], None]
+_Handler = Callable[[Batch, ConsumedRecord, Any], None]
 """Handles a record, given its value as the class of its kind (:data:`memory.topic_records.KINDS`)."""
 
 
@@ -79,30 +70,30 @@ class EventsHandler(BatchHandler):
         self._publisher = Publisher(settings)
         max_future = timedelta(seconds=settings.sessions.max_future_s)
 
-        def made(kind: type[_R]) -> _R:
-            return kind(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
+        def create(handler: type[_R]) -> _R:
+            return handler(partition=partition, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
 
-        self._eraser, self._expirer = made(Eraser), made(Expirer)
-        self._retainer, self._reviewer = made(Retainer), made(TrustReviewer)
-        self._of_tenants: Mapping[bytes | None, _Handle] = {
+        self._eraser, self._expirer = create(Eraser), create(Expirer)
+        self._retainer, self._reviewer = create(Retainer), create(TrustReviewer)
+        self._tenant_handlers: Mapping[bytes | None, _Handler] = {
             GENERATION_DROP: self._drop,
             RETENTION: self._retainer.note,
             TRUST: self._reviewer.note,
             ERASURE: self._eraser.erase,
         }
-        """Commands about a tenant or an erasure, by the kind of the record: no erasure covers them."""
-        self._handles: Mapping[bytes | None, _Handle] = {
-            **self._of_tenants,
+        """Handlers of commands about a tenant or an erasure: no erasure covers these."""
+        self._handlers: Mapping[bytes | None, _Handler] = {
+            **self._tenant_handlers,
             None: self._extraction,
             TICK: self._expirer.tick,
             TOUCHES: self._expirer.touch,
             EXPIRY: self._expirer.expire,
-            EVOLUTION: made(Evolver).evolve,
-            RETRACTION: made(Retractor).retract,
+            EVOLUTION: create(Evolver).evolve,
+            RETRACTION: create(Retractor).retract,
             TRUST_REVIEW: self._review,
-            CORRECTION: made(Corrector).correct,
+            CORRECTION: create(Corrector).correct,
         }
-        """One for each kind."""
+        """The handler of each kind of record."""
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -110,13 +101,13 @@ class EventsHandler(BatchHandler):
 
     def _record(self, batch: Batch, record: ConsumedRecord) -> None:
         if record.value is None:
-            return  # of a record that was erased
+            return  # the tombstone of an erased record
         kind = kind_of(record.headers)
-        if kind not in self._of_tenants and self._is_erased(record):
+        if kind not in self._tenant_handlers and self._is_erased(record):
             self._metrics.records.labels("events", "erased_record").inc()
             return
         value = read_extractions_record(kind, record.value)
-        self._handles[kind](batch, record, value)
+        self._handlers[kind](batch, record, value)
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
         parts = parts_of_key(record.key)

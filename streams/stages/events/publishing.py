@@ -12,7 +12,8 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import PresentEvent
-from streams.stages.events.ledger import PublishedWindow, expired_events
+from streams.stages.events.ledger import expired_events
+from streams.stages.events.ledger_entries import PublishedWindow
 from streams.stages.feed import tombstone_record, upsert_record
 
 

@@ -1,4 +1,4 @@
-"""The base class of what handles single kinds of records of the extractions log."""
+"""Base class of the handlers of single kinds of records of ``extractions``."""
 
 from datetime import timedelta
 

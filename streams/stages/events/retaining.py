@@ -15,10 +15,7 @@ from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import PresentEvent, present_events
 from streams.stages.events.ledger import (
-    ExpiredEvents,
     Ledger,
-    PublishedWindow,
-    RetainedSince,
     amended_key,
     corrected_window,
     corrected_window_key,
@@ -27,6 +24,7 @@ from streams.stages.events.ledger import (
     published_key,
     retained_key,
 )
+from streams.stages.events.ledger_entries import ExpiredEvents, PublishedWindow, RetainedSince
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import fed_entities, memory_of
 from streams.stages.events.record_handler import RecordHandler

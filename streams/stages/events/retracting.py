@@ -6,15 +6,8 @@ from typing import Literal
 from memory.records import Change, Contribution, Extraction, MessageRetraction
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
-from streams.stages.events.ledger import (
-    AmendedWindow,
-    Ledger,
-    PublishedWindow,
-    amended_key,
-    corrected_window,
-    corrected_window_key,
-    published_key,
-)
+from streams.stages.events.ledger import Ledger, amended_key, corrected_window, corrected_window_key, published_key
+from streams.stages.events.ledger_entries import AmendedWindow, PublishedWindow
 from streams.stages.events.places import source_of
 from streams.stages.events.record_handler import RecordHandler
 from streams.stages.tenancy import tenant_of

@@ -16,7 +16,8 @@ from operators.entities.routing import contributions_of
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.stages.events.corrections import CorrectedWindow, PresentEvent, patches_in_force, present_events
-from streams.stages.events.ledger import Ledger, PublishedWindow, TrustSince, corrected_window, published_key, revive, trust_key
+from streams.stages.events.ledger import Ledger, corrected_window, published_key, revive, trust_key
+from streams.stages.events.ledger_entries import PublishedWindow, TrustSince
 from streams.stages.events.places import source_of
 from streams.stages.events.publishing import fed_entities, memory_of, with_trust
 from streams.stages.events.record_handler import RecordHandler

@@ -15,7 +15,7 @@ from retrieval.entity_lookup import EntityLookup
 from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
-from runtime.redis.client import open_redis
+from runtime.redis.client import GuardedRedis, open_redis
 from runtime.redis.entity_view import EntityView
 from runtime.redis.extraction_notes import KeyValueNotes, PromptEntities
 from runtime.redis.recall_history import RecallHistory
@@ -77,22 +77,14 @@ async def build(
     resources.push_async_callback(extractor.close)
     store = await resources.enter_async_context(open_store(settings))
     lookup = EntityLookup(store=store, embedder=embedder, prefetch=settings.recall.prefetch, clock=SystemClock())
-    entity_notes = EntityNotes(
-        prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
-        patches=RecentPatchStore(redis=redis),
-        view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
-    )
+    entity_notes = _entity_notes(settings, redis)
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,
         metrics=metrics,
         extractor=extractor,
         entity_context=EntityContext(lookup=lookup, notes=entity_notes),
-        notes=WindowNotes(
-            sessions=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
-            recalls=RecallHistory(redis=redis),
-            entities=entity_notes,
-        ),
+        notes=_window_notes(settings, redis, entity_notes),
         similar_keys=SimilarKeys(lookup=lookup, embedder=embedder, notes=KeyValueNotes(redis=redis)),
         forget_answers=partial(forget_answers, redis),
         handover=build_handover(settings.embedding, redis=redis, embedder=embedder),
@@ -110,4 +102,20 @@ async def build(
         ordering_key=WindowLanes(tenants=tenants, generation=generation).ordering_key,
         serves=llm_serves(llm, stage="extraction"),
         erased=ErasedRecords(revision=tenants.erasures_revision, covers=handler.is_erased),
+    )
+
+
+def _entity_notes(settings: Settings, redis: GuardedRedis) -> EntityNotes:
+    return EntityNotes(
+        prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        patches=RecentPatchStore(redis=redis),
+        view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+    )
+
+
+def _window_notes(settings: Settings, redis: GuardedRedis, entity_notes: EntityNotes) -> WindowNotes:
+    return WindowNotes(
+        sessions=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        recalls=RecallHistory(redis=redis),
+        entities=entity_notes,
     )

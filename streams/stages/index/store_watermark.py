@@ -143,11 +143,13 @@ class StoreWatermarkGuard:
         *,
         next_offset: int | None,
         last: OffsetAndTimestamp | None = None,
-        note: str = "",
+        stage_metadata: str = "",
     ) -> int:
         """See :meth:`Writer.commit`. The metadata names no record beyond the store's checkpoint: a dead-lettered record, for example."""
         is_covered = last is not None and self._index.holds(self._source.partition, last.offset)
-        return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None, note=note)
+        return await self._writer.commit(
+            outputs, rows, next_offset=next_offset, last=last if is_covered else None, stage_metadata=stage_metadata
+        )
 
     async def stop(self) -> None:
         """See :meth:`Writer.stop`."""

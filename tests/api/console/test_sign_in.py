@@ -10,7 +10,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from control.documents import hash_key, key_id_of
+from control.access_keys import hash_key, key_id_of
 from control.key_changes import revoke_key
 from control.tenant_changes import set_tenant
 from runtime.settings import ConsoleSettings, McpSettings, Mem0Settings

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from api.http.one_write_transport import OneWriteTransport
+from api.limits.connection_table import ConnectionTable
 from api.limits.slow_reader import ReaderWatch
-from api.limits.timeouts import BoundedProtocol, ConnectionTable, OneWriteTransport, bounded_protocol
+from api.limits.timeouts import BoundedProtocol, bounded_protocol
 from runtime.metrics import Metrics
 from runtime.settings import ServiceSettings
 

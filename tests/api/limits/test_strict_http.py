@@ -6,7 +6,7 @@ from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.limits.timeouts import StrictConnection
+from api.http.strict_parsing import StrictConnection
 
 HEAD = b"POST /v1/messages HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

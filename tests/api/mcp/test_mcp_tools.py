@@ -9,7 +9,7 @@ import pytest_asyncio
 from mcp import Client, MCPError
 from mcp_types import TextResourceContents
 
-from control.documents import SCOPES
+from control.access_keys import SCOPES
 from memory.ids import entity_id, user_digest, window_id
 from memory.records import Correction, Message
 from runtime.metrics import metrics

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from control.documents import hash_key, new_api_key
+from control.access_keys import hash_key, new_api_key
 from runtime.settings import Settings
 from varve.embedded.lifecycle import temporary_stack
 

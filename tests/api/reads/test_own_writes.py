@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from control.documents import hash_key, key_id_of
+from control.access_keys import hash_key, key_id_of
 from control.key_changes import revoke_key
 from runtime.redis.session_tail import SessionView, TailUpdate, TailWindow
 from stores.build import build_store

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from control.documents import SCOPES
+from control.access_keys import SCOPES
 from loadtest.llm_simulator import LLMSimulator
 from tests.control_log import add_key
 from varve.embedded.lifecycle import temporary_stack

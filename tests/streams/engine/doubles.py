@@ -26,7 +26,7 @@ class Commit:
     outputs: list[OutgoingRecord]
     rows: list[StateChange]
     next_offset: int | None
-    note: str = ""
+    stage_metadata: str = ""
 
     @property
     def letters(self) -> list[OutgoingRecord]:
@@ -147,7 +147,7 @@ class ScriptedWriter:
         *,
         next_offset: int | None,
         last: OffsetAndTimestamp | None = None,
-        note: str = "",
+        stage_metadata: str = "",
     ) -> int:
         if self.log.gate is not None:
             self.log.waiting += 1
@@ -165,7 +165,7 @@ class ScriptedWriter:
             self.log.aborted_commits -= 1
             raise TransientError("aborted", dependency="kafka")
         self.log.steps.append("commit")
-        self.log.commits.append(Commit(list(outputs), list(rows), next_offset, note))
+        self.log.commits.append(Commit(list(outputs), list(rows), next_offset, stage_metadata))
         for row in rows:
             if row.value is None:
                 self.log.changelog.pop(row.key, None)

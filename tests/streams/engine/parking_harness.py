@@ -104,7 +104,7 @@ class ParkingHarness:
 
     @property
     def note(self) -> ParkedNote:
-        return ParkedNote.read(self.log.commits[-1].note)
+        return ParkedNote.read(self.log.commits[-1].stage_metadata)
 
     def append(self, *keys: str) -> range:
         """Appends a record under each key to the log; gives their offsets."""

@@ -32,7 +32,7 @@ class LotHarness:
     def __init__(self) -> None:
         self.rows = InMemoryRows()
         self.deferred = self.recovered()
-        self.note = ""
+        self.stage_metadata = ""
 
     def recovered(self) -> DeferredRecords:
         deferred = DeferredRecords(SOURCE)
@@ -42,7 +42,7 @@ class LotHarness:
     def commit(self, *entries: PendingRecord[InFlightRecord]) -> None:
         changes = self.deferred.changes(entries)
         self.deferred.commit(changes, 0)
-        self.note = changes.note
+        self.stage_metadata = changes.stage_metadata
         for entry in entries:
             self.deferred.end(entry)
 
@@ -86,9 +86,9 @@ def test_a_successor_knows_the_parked_records_by_tenant() -> None:
     harness = LotHarness()
     harness.park(*(parking(offset) for offset in range(7)), parking(9, tenant="globex"))
     assert counts(harness.rows) == {"acme": 7, "globex": 1}
-    assert ParkedNote.read(harness.note) == ParkedNote(8, {"acme": 7, "globex": 1})
+    assert ParkedNote.read(harness.stage_metadata) == ParkedNote(8, {"acme": 7, "globex": 1})
     successor = harness.recovered()
-    assert (successor.count, successor.note) == (8, harness.note)
+    assert (successor.count, successor.stage_metadata) == (8, harness.stage_metadata)
     assert [successor.holds(tenant) for tenant in ("acme", "globex", "initech")] == [True, True, False]
 
 
@@ -100,7 +100,7 @@ def test_tenant_leaves_with_its_last_record() -> None:
     assert harness.deferred.oldest == 4.0
     harness.commit(entry)
     assert not harness.deferred.holds("acme")
-    assert (harness.note, harness.deferred.count) == ("", 0)
+    assert (harness.stage_metadata, harness.deferred.count) == ("", 0)
     assert harness.recovered().oldest is None
     assert harness.rows.rows == {}
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from control import read_control
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
 from control.trust_changes import change_trust
+from control.view import FixedControlView
 from memory.keys import distinct_key, encode_key
 from memory.messages.message_preparation import message_of
 from memory.records import Memory, ReadRecord

@@ -18,7 +18,8 @@ from runtime.redis.session_tail import TailWindow
 from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.stages.events.handler import EventsHandler
-from streams.stages.events.ledger import LedgerCodec, PublishedWindow
+from streams.stages.events.ledger import LedgerCodec
+from streams.stages.events.ledger_entries import PublishedWindow
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.handler import SessionsHandler
 from streams.stages.sessions.tail_writer import OutcomeWriter

@@ -8,7 +8,8 @@ from memory.headers import COMMAND, CORRECTION, KIND, RETRACTION
 from memory.keys import distinct_key, marked_key, unmarked_key
 from memory.records import Contribution, Correction, Event, EventFields, EventSeen, Extraction, MessageRetraction, SessionCommand
 from streams.engine.records import ConsumedRecord
-from streams.stages.events.ledger import AmendedWindow, amended_key, corrected_window, published_key
+from streams.stages.events.ledger import amended_key, corrected_window, published_key
+from streams.stages.events.ledger_entries import AmendedWindow
 from tests.streams.harness import delivered
 from tests.streams.stages.message_flow import START, TENANT, Flow
 

@@ -156,6 +156,24 @@ def optimise(
         }
         for user, example in chosen
     ]
+    reward_function = _reward_function(chosen, rewarder, record)
+    score_answers_only()
+    trainer = DynamicTrainer(
+        most_refills=config["refills"],
+        next_prompts=PromptCycle(rows, seed=config["seed"]),
+        model=AutoModelForCausalLM.from_pretrained(model, dtype="auto"),
+        processing_class=tokenizer_of(model),
+        reward_funcs=[reward_function],
+        train_dataset=Dataset.from_list(rows),
+        args=grpo_config(folder, options=options, config=config),
+        peft_config=lora_config() if config["lora"] else None,
+    )
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(folder)) if folder.is_dir() else None)
+    record(refilled_groups=trainer.refilled)
+
+
+def _reward_function(chosen: Chosen, rewarder: Rewarder, record: Callable[..., None]) -> Callable[..., list[float]]:
+    """The function that TRL calls for the rewards of rollouts. It also stores their means."""
     by_id = {example.id: (user, example) for user, example in chosen}
     started = time.monotonic()
     updates: set[int] = set()
@@ -193,19 +211,7 @@ def optimise(
         )
         return [each.reward for each in rewards]
 
-    score_answers_only()
-    trainer = DynamicTrainer(
-        most_refills=config["refills"],
-        next_prompts=PromptCycle(rows, seed=config["seed"]),
-        model=AutoModelForCausalLM.from_pretrained(model, dtype="auto"),
-        processing_class=tokenizer_of(model),
-        reward_funcs=[sift_reward],
-        train_dataset=Dataset.from_list(rows),
-        args=grpo_config(folder, options=options, config=config),
-        peft_config=lora_config() if config["lora"] else None,
-    )
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(folder)) if folder.is_dir() else None)
-    record(refilled_groups=trainer.refilled)
+    return sift_reward
 
 
 def grpo_config(folder: Path, *, options: RewardOptions, config: Mapping[str, Any]) -> Any:

@@ -16,7 +16,8 @@ from streams.engine.failures.deferred_rows import record_row
 from streams.engine.state.partition_state import pack
 from streams.operations.erasure.naming import Naming
 from streams.stages.entities.codec import EntityCodec, TimerRow
-from streams.stages.events.ledger import CorrectedEntity, PackedEntry, PublishedWindow, WindowsSinceErasure, since_erasure_key
+from streams.stages.events.ledger import PackedEntry, since_erasure_key
+from streams.stages.events.ledger_entries import CorrectedEntity, PublishedWindow, WindowsSinceErasure
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec
 from streams.stages.sessions.known_ids import page_key

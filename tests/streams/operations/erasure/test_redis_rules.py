@@ -221,7 +221,7 @@ async def forget_group(redis: GuardedRedis) -> None:
     found.begin_trace(tenants)
     found.trace.note_entity(SHARED.entity_types[0].name, "bobs-topic", "")
     kept = KeptOfUser.of(found, tenants=tenants, partitions=PARTITIONS)
-    assert kept.companions == {"bob"}
+    assert kept.window_sharers == {"bob"}
     await forget_views(kept, redis=redis, settings=Settings())
     await forget_in_notes_of_others([kept], redis=redis, settings=Settings())
 

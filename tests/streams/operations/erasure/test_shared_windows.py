@@ -110,7 +110,7 @@ async def test_shared_windows_are_counted_and_named(user: ErasedUser, tmp_path: 
     await passed_over(user, tmp_path, *((0, each) for each in windows))
     assert user.joined_windows == {"w-s-1-0": {"ann"}}
     assert user.shared_windows == {"w-s-1-0", "w-s-1-1"}
-    assert user.companions == {"ann", "bo", "eve"}
+    assert user.window_sharers == {"ann", "bo", "eve"}
     assert user.found["windows"] == 1
 
 

@@ -7,19 +7,14 @@ from memory.records import Contribution, Extraction
 from operators.entities.entity_state import EntityState, from_bytes, to_bytes
 from streams.operations.growth.rows import grown_row, home_of, joined_clock
 from streams.stages.entities.codec import EntityCodec, TimerRow, row_key
-from streams.stages.events.ledger import (
+from streams.stages.events.ledger import PackedEntry, amended_key, corrected_entity_key, expired_key, published_key, since_erasure_key
+from streams.stages.events.ledger_entries import (
     AmendedWindow,
     CorrectedEntity,
     DroppedGeneration,
     ExpiredEvents,
-    PackedEntry,
     PublishedWindow,
     WindowsSinceErasure,
-    amended_key,
-    corrected_entity_key,
-    expired_key,
-    published_key,
-    since_erasure_key,
 )
 from streams.stages.sessions.closed_windows import WindowOfUser
 from streams.stages.sessions.codec import SessionCodec

@@ -3,7 +3,8 @@
 import pytest
 
 from control.state import ControlState
-from control.tenants import FixedControlView, TenantDirectory
+from control.tenants import TenantDirectory
+from control.view import FixedControlView
 from memory.keys import encode_key, partition_of
 from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder

@@ -6,7 +6,8 @@ from typing import Any
 from control.tenants import TenantDirectory
 from memory.records import Change, Correction, EntityCorrection
 from runtime.settings import Settings
-from streams.stages.events.ledger import MAX_CORRECTIONS, LedgerCodec
+from streams.stages.events.ledger import LedgerCodec
+from streams.stages.events.ledger_entries import MAX_CORRECTIONS
 from tests.streams.agent_extractions import START, TENANT, extraction, extraction_record
 from tests.streams.harness import InMemoryRows, PartitionHarness
 from tests.streams.stages.events.batch_outputs import memories

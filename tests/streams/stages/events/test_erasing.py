@@ -20,15 +20,14 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.errors import TransientError
 from streams.stages.events.ledger import (
-    ExpiredEvents,
     PackedEntry,
-    WindowsSinceErasure,
     corrected_entity_key,
     corrected_window_key,
     expired_key,
     published_key,
     since_erasure_key,
 )
+from streams.stages.events.ledger_entries import ExpiredEvents, WindowsSinceErasure
 from tests.control_log import known_tenants, now_known
 from tests.erased_users import command_record, now_erased, unreadably_erased
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, Call, extraction, extraction_record

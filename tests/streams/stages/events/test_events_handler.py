@@ -16,7 +16,8 @@ from runtime.settings import Settings
 from streams.engine.records import ConsumedRecord
 from streams.engine.tasks.batch import Batch
 from streams.errors import TransientError
-from streams.stages.events.ledger import DroppedGeneration, Entry, LedgerCodec, PackedEntry, PublishedWindow
+from streams.stages.events.ledger import Entry, LedgerCodec, PackedEntry
+from streams.stages.events.ledger_entries import DroppedGeneration, PublishedWindow
 from tests.control_log import now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT, extraction, extraction_record
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered

@@ -30,7 +30,7 @@ class RecordsOfOthers:
     results: SharedResults
 
 
-async def note_shared_results(settings: Settings, tenant: str, users: Sequence[ErasedUser], *, log: UsersLog) -> RecordsOfOthers:
+async def find_records_of_others(settings: Settings, tenant: str, users: Sequence[ErasedUser], *, log: UsersLog) -> RecordsOfOthers:
     """Finds other users' results of windows that they shared with erased users, and adds the entities that these changed to the traces."""
     joined_by, others = _shared_parts(users)
     if not others:
