@@ -869,7 +869,7 @@ MUTANTS: Final = (
         "streams/operations/resetting.py",
         "                await producer.start()\n",
         "                pass\n",
-        (TEST_UNFINISHED,),
+        (f"{TEST_UNFINISHED}::test_a_frozen_worker_cannot_undo_a_replay",),
         noticed_by="test_a_frozen_worker_cannot_undo_a_replay",
     ),
     # Stores, which cannot be fenced.

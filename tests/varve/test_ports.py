@@ -93,6 +93,14 @@ def test_a_preferred_port_is_given_once() -> None:
     assert ports.preferred_port(port) != port
 
 
+def test_a_claim_ends_with_its_process() -> None:
+    port = ports.free_port()
+    code = f"from varve.embedded.ports import preferred_port; print(preferred_port({port}))"
+    owner = subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True)
+    assert (int(owner.stdout), owner.stderr) == (port, ""), "Python warns of a socket that is left open"
+    assert ports.preferred_port(port) == port
+
+
 def test_a_preferred_port_in_use_is_not_given() -> None:
     port = ports.free_port()
     with socket.socket() as owner:

@@ -144,6 +144,8 @@ def test_secrets_wait_for_a_stack_that_starts(stack: StackFile, tmp_path: Path, 
 
 async def test_servers_wait_for_a_stack_that_stops(stack: StackFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("varve.embedded.stack.EmbeddedStack.server_levels", lambda self: [])
+    port = free_port()
+    monkeypatch.setattr("varve.embedded.stack.preferred_port", lambda _: preferred_port(port))
     said: asyncio.Queue[str] = asyncio.Queue()
 
     async def start() -> Path:
@@ -158,6 +160,7 @@ async def test_servers_wait_for_a_stack_that_stops(stack: StackFile, tmp_path: P
         StackFile.remove(tmp_path)
         starting = asyncio.create_task(start())
         assert "starting or stopping" in await said.get()
+        assert preferred_port(port) == port, "a command that starts no service leaves its port to a stack"
     assert await starting == tmp_path
 
 

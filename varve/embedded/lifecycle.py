@@ -91,6 +91,8 @@ async def running_servers(settings: Settings, *, notice: Callable[[str], None]) 
         VarveError: If a server cannot be started; a single sentence.
     """
     stack = EmbeddedStack(settings=settings)
+    # No service is started: the stack that waits for this command gets its usual port.
+    release_preferred_port(stack.settings.service.port)
     await until_stopped(stack.settings.data, notice)
     with exclusive_lock(stack.settings.data):
         supervisor = Supervisor(stack.server_levels(), notice=notice)

@@ -73,7 +73,14 @@ class PortPool:
 _POOL: Final = PortPool(DRAWN_PORTS)
 _CLAIMS: Final[dict[int, socket.socket]] = {}
 """Preferred ports that this process was given."""
-atexit.register(_POOL.close)
+
+
+@atexit.register
+def _release_all() -> None:
+    """Closes the sockets, of which Python would warn at the end of the process."""
+    _POOL.close()
+    for port in tuple(_CLAIMS):
+        release_preferred_port(port)
 
 
 def free_port() -> int:

@@ -101,7 +101,7 @@ async def test_recalls_at_once_are_bounded_over_all_processes(service: RunningSe
 
 async def test_each_process_enforces_quotas_without_redis(service: RunningService, mortal_redis: RedisServer) -> None:
     mortal_redis.start()
-    redis = RedisSettings(url=f"unix://{mortal_redis.socket}", prefix="q:", timeout_s=0.5)
+    redis = RedisSettings(url=f"unix://{mortal_redis.socket}", prefix="q:", timeout_s=60.0)
     settings = with_quota(service, redis, recalls_per_second=2 / 3600, burst_s=3600)
     async with two_processes(settings) as (one, other):
         assert (await one.post("/v1/recall", json=QUERY, headers=service.auth("acme"))).status_code == 200

@@ -223,7 +223,7 @@ class TestLimits:
 
     async def test_a_call_without_a_lease_is_transient(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve()
-        llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
+        llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=30)
         await llm.complete(ask("one"))
         with pytest.raises(NotProcessedError, match="no free lease") as caught:
             await llm.complete(ask("two"))

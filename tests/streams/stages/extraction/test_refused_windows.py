@@ -67,7 +67,7 @@ async def test_windows_wait_where_every_window_is_refused(settings: Settings, te
 
 
 async def test_windows_wait_for_their_turn_untouched(settings: Settings, tenants: TenantDirectory) -> None:
-    async with stage_before(lambda _: streamed(NOTHING), settings, tenants, requests_per_minute=1, queue_timeout_s=0.1) as (stage, _):
+    async with stage_before(lambda _: streamed(NOTHING), settings, tenants, requests_per_minute=1, queue_timeout_s=30) as (stage, _):
         await stage.handle(window_record(text="hello"))
         with pytest.raises(TransientError, match="no free lease") as failure:
             await stage.handle(window_record(text="good morning"))
