@@ -4,9 +4,9 @@ Weights of the learned ranker cannot express MemX, so it is a separate ranker: i
 of each query's scores (equation 4), its frequency comes from the counts of earlier recalls, and its rejection is a rule, not a score.
 
 Differences to the paper: the RRF score is divided by its maximum, because its own range (at most 0.033) would make the weight of meaning
-negligible compared with recency; a memory's event time replaces ``created_at``; there is no ``access_count`` to fall back to, so the frequency of what was never returned is
-0; several results with one tag signature (3.5) are kept, because dropping them would hide updates; and of a query that asks for a time, a
-prior raises the normalised scores (:mod:`retrieval.relevance.time_prior`).
+negligible compared with recency; a memory's event time replaces ``created_at``; no ``access_count`` replaces the number of returns of what
+was never returned, so its frequency is 0; several results with one tag signature (3.5) are kept, because dropping them would hide updates;
+and a prior raises the scores of a query that asks for a time (:mod:`retrieval.relevance.time_prior`).
 """
 
 import math
