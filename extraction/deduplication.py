@@ -25,6 +25,8 @@ from models.embedding.port import Vector
 from runtime.settings import ExtractionSettings
 
 MAX_DOUBTFUL_PAIRS: Final = 20
+_SAME_EVIDENCE_SIMILARITY: Final = 0.75
+"""Cosine from which two events of the same messages are doubtful: a model that states a message once gives no such pair."""
 _CHANGED_STATE_SIMILARITY: Final = 0.7
 """Cosine from which a statement in the same frame of words may be the other's changed state: "is in Oslo", "is in Bergen"."""
 
@@ -122,7 +124,9 @@ def compare(candidates: Sequence[Candidate], vectors: Sequence[Vector], threshol
     changes = _StateChanges(candidates, similarity, thresholds.doubtful)
     for later, candidate in enumerate(candidates):
         for earlier, other in enumerate(candidates[:later]):
-            if candidate.is_from_earlier_window or candidate.type != other.type or similarity[earlier, later] < thresholds.doubtful:
+            if candidate.is_from_earlier_window or candidate.type != other.type:
+                continue
+            if similarity[earlier, later] < _least_similarity(candidate, other, thresholds):
                 continue
             if candidate.tool_messages - other.tool_messages:
                 continue  # a tool that answers twice was called twice; what people say twice happened once
@@ -198,6 +202,12 @@ class _StateChanges:
             if other.type == candidate.type and not _agree(candidate.statement, other.statement):
                 changes[similar] = self._similarity[index, similar] >= self._doubtful or share_frame(candidate.statement, other.statement)
         return changes
+
+
+def _least_similarity(one: Candidate, other: Candidate, thresholds: Thresholds) -> float:
+    """The cosine from which two events may be one."""
+    has_same_evidence = set(one.messages) == set(other.messages) != set()
+    return min(_SAME_EVIDENCE_SIMILARITY, thresholds.doubtful) if has_same_evidence else thresholds.doubtful
 
 
 def _agree(one: Statement, other: Statement) -> bool:

@@ -21,6 +21,10 @@ _PREFIX: Final = 5
 """Letters by which words of one family are recognised where stemming does not join them: "vegetarian", "vegetables"."""
 _DATE: Final = re.compile(r"\b\d{4}(?:-\d{2}){0,2}(?:T\d{2}:\d{2})?\b|\b\d{1,2}:\d{2}\b")
 _NAME: Final = re.compile(r"(?<=[\w,;:)] )[A-Z][^\W\d_]{2,}")
+_GERMAN: Final = frozenset({"und", "ich", "nicht", "der", "das", "ist", "ein", "eine", "mit", "auf", "habe", "hab"})
+"""Words by which German is recognised. It capitalises all nouns, so a capital letter makes no name there."""
+_LEAST_GERMAN_SHARE: Final = 0.05
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _CALENDAR: Final = frozenset(
     terms_of(
         "January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday "
@@ -49,15 +53,24 @@ def mark_unsupported(draft: Draft, window: Window, context: ExtractionContext) -
     said = frozenset(term for text in (*shown, *map(_text_of, window.messages)) for term in terms_of(text))
     people = frozenset(term for each in window.messages for term in terms_of(f"{each.speaker or ''} {each.user}"))
     families = frozenset(each[:_PREFIX] for each in said if len(each) >= _PREFIX)
-    marked = (replace(each, unsupported=not _is_supported(each.content, said | people, families, people)) for each in draft.events)
+    has_names = not _is_german(window)
+    marked = (
+        replace(each, unsupported=not _is_supported(each.content, said | people, families, people, has_names=has_names))
+        for each in draft.events
+    )
     return replace(draft, events=tuple(marked))
 
 
-def _is_supported(content: str, said: frozenset[str], families: frozenset[str], people: frozenset[str]) -> bool:
+def _is_german(window: Window) -> bool:
+    words = [word for each in window.messages for word in _WORD.findall(each.text)]
+    return sum(word in _GERMAN for word in words) > _LEAST_GERMAN_SHARE * len(words)
+
+
+def _is_supported(content: str, said: frozenset[str], families: frozenset[str], people: frozenset[str], *, has_names: bool) -> bool:
     text = _DATE.sub(" ", content)
     words = frozenset(terms_of(text)) - _CALENDAR - _OF_REPORTS - people
     known = {each for each in words if each in said or each[:_PREFIX] in families}
-    if (frozenset(terms_of(" ".join(_NAME.findall(text)))) & words) - known:
+    if has_names and (frozenset(terms_of(" ".join(_NAME.findall(text)))) & words) - known:
         return False
     return len(words) < _FEWEST_WORDS or len(known) >= _LEAST_SHARE * len(words)
 

@@ -23,9 +23,9 @@ ENTRY_POINTS: Final = "varve.operators"
 
 Input = Literal["event", "whole", "detailed", "embedded", "number", "scalar", "value", "patch"]
 """``event``: the existence of the event, or of its property. ``whole``: the event with its text (or a property instead), importance,
-evidence and the time of its message. ``detailed``: the same with its type, session, properties, date, and the parts of the entity's key by
-name. ``embedded``: ``whole`` with its type, session, properties, and the text's dense vector (:mod:`memory.vectors`). ``number``: int64 or
-float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
+evidence, date and the time of its message. ``detailed``: the same with its type, session, properties, and the parts of the entity's key
+by name. ``embedded``: ``whole`` with its type, session, properties, and the text's dense vector (:mod:`memory.vectors`). ``number``: int64
+or float32. ``scalar``: one value. ``value``: one value or a list. ``patch``: the extractor's patches instead of events. The event's text,
 ``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]

@@ -8,6 +8,9 @@ paper's values are ``a = b = c = 1``, a threshold of 5, and ``m`` = 10,000,000 s
 A page is a question and its answer, so two messages. Heat rises only with a recall, when ``recency`` is 1, so a promotion follows from the
 numbers of visits and pages alone, and a promoted segment stays in the long-term memory. Recency decides which segment leaves. A promoted
 segment keeps the words of its event.
+
+Differences: in algorithm 1 of *Memory in the LLM Era* the heat has to exceed the threshold; here it suffices to reach it. A segment that
+was never recalled is not promoted, even if it is so long that its length alone gives the heat.
 """
 
 import math

@@ -211,6 +211,7 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
         "user": event.user,
         "window_id": event.window_id,
         "said_at": microseconds_of(event.said_at),
+        "date": event.date,
     }
     if wanted == "whole":
         return whole
@@ -219,7 +220,6 @@ def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
         "type": event.type,
         "session": event.session,
         "properties": event.properties,
-        "date": event.date,
     }
     return detailed if wanted == "detailed" else {**detailed, "vector": event.vector}
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
+from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Memory
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.texts.text import shortened
@@ -193,11 +194,18 @@ def _event(operand: Operand) -> TimelineEvent:
         time=operand.local,
         offset=operand.offset,
         rank=round(fields["importance"] * 1000),
-        text=shortened(fields["text"], MAX_TEXT),
+        text=_dated(shortened(fields["text"], MAX_TEXT), fields.get("date")),
         message_ids=fields["message_ids"][:MAX_MESSAGES],
         user=fields["user"],
         window_id=fields["window_id"],
     )
+
+
+def _dated(text: str, date: str | None) -> str:
+    """An event's text with its date, unless that is the day on which it was said: the timeline's own day of a span is its middle."""
+    if date is None or date in text:
+        return text
+    return f"{text.rstrip('. ')} ({'date unknown' if date == UNKNOWN_DATE.text else date})"
 
 
 def _question(period: Period, digest: Digest, moment: Moment, clock: int) -> Question:

@@ -14,8 +14,9 @@ forgotten, and your text stays in their place: questions about that time will be
 
 Rules:
 1. Keep who, what, where, when and how much: names, numbers, and the day of what happened once, as "on 2024-05-12". `day` is when an \
-event was said or happened: write the date instead of "yesterday", the year instead of "last year". Where an event itself names a less \
-exact time ("in May 2024"), keep its words.
+event was said or happened: write the date instead of "yesterday", the year instead of "last year". A date in brackets after an event is \
+when it happened: write that instead, no more exactly. What has "(date unknown)" was only told on `day`: write no date. Where an event \
+itself names a less exact time ("in May 2024"), keep its words.
 2. Mention what repeats only once, with how often and from when to when. What led to what stands together. Leave out pleasantries and how \
 it was said.
 3. Add nothing that is not there.
@@ -26,8 +27,10 @@ Answer with one JSON object: `text`.
 
 Example:
 {"timeline":"life of Ann","period":"week 2024-W20","max_characters":300,"events":[{"day":"2024-05-13","says":"Ann ran 5 km"},\
-{"day":"2024-05-15","says":"Ann ran 7 km"},{"day":"2024-05-16","says":"Ann's sister Mia told her that she moves to Oslo"}],"others":0}
-{"text":"Ann ran twice, 5 km on 2024-05-13 and 7 km on 2024-05-15. On 2024-05-16 her sister Mia told her that she moves to Oslo."}
+{"day":"2024-05-15","says":"Ann ran 7 km"},{"day":"2024-05-16","says":"Ann's sister Mia told her that she moves to Oslo"},\
+{"day":"2024-05-17","says":"Ann broke her arm (date unknown)"}],"others":0}
+{"text":"Ann broke her arm once. She ran twice, 5 km on 2024-05-13 and 7 km on 2024-05-15. On 2024-05-16 her sister Mia told her that \
+she moves to Oslo."}
 """
 
 

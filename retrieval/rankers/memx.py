@@ -4,8 +4,9 @@ Weights of the learned ranker cannot express MemX, so it is a separate ranker: i
 of each query's scores (equation 4), its frequency comes from the counts of earlier recalls, and its rejection is a rule, not a score.
 
 Differences to the paper: the RRF score is divided by its maximum, because its own range (at most 0.033) would make the weight of meaning
-negligible compared with recency; a memory's event time replaces ``created_at``; and several results with one tag signature (3.5) are kept,
-because dropping them would hide updates.
+negligible compared with recency; a memory's event time replaces ``created_at``; no ``access_count`` replaces the number of returns of what
+was never returned, so its frequency is 0; several results with one tag signature (3.5) are kept, because dropping them would hide updates;
+and a prior raises the scores of a query that asks for a time (:mod:`retrieval.relevance.time_prior`).
 """
 
 import math

@@ -63,6 +63,14 @@ def test_an_unknown_day_differs_from_none() -> None:
     assert not differ_in_fact(undated, statement("Ann has a dog."))
 
 
+@pytest.mark.parametrize(("message", "cosine", "is_doubtful"), [(0, 0.78, True), (0, 0.7, False), (1, 0.78, False), (1, 0.86, True)])
+def test_two_wordings_of_one_message_are_doubtful_earlier(message: int, cosine: float, is_doubtful: bool) -> None:
+    events = [event("Bo looks for a place in Ghent."), event("Bo plans to find a flat in Ghent.", message=message)]
+    vectors = [np.array([1.0, 0.0]), np.array([cosine, (1 - cosine**2) ** 0.5])]
+    found = compare(candidates_of(events, []), vectors, THRESHOLDS)
+    assert (found.same, found.doubtful) == ([], [EventPair(0, 1)] if is_doubtful else [])
+
+
 def test_a_known_date_outlives_an_unknown_one() -> None:
     known = replace(event("Ann moved.", message=0), event_time=DAY - timedelta(days=6), date=EventDate.parse("2023-05-01"))
     vague = replace(event("Ann moved to Oslo.", message=1), date=UNKNOWN_DATE)

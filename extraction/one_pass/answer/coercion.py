@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final, TypeGuard
 
 from extraction.one_pass.answer.loops import cut_loop
+from memory.lenient_json import looks_like_json, read_json
 
 _INDEX: Final = r"[\[#(]?\s*(?:m(?:sg|essage)?[\s_.#:-]*)?(\d{1,6})\s*[\])]?"
 _WHOLE: Final = re.compile(rf"\s*{_INDEX}\s*", re.IGNORECASE)
@@ -32,6 +33,13 @@ def as_text(value: Any, *, longest: int) -> str:
     text = _UNPRINTABLE.sub("", str(value)).strip()
     text = cut_loop(text)
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """An object, also one in a text; empty for what is none."""
+    if isinstance(value, str) and looks_like_json(value):
+        value = next(iter(read_json(value)), value)
+    return value if isinstance(value, dict) else {}
 
 
 def as_index(value: Any) -> int | None:

@@ -4,11 +4,14 @@ Names in other languages are not guessed: an answer that has them parses as empt
 """
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from extraction.one_pass.answer import form
 from memory.json_parser import Repeated
+from memory.schema import EntityProperty, EntityType, EventType
+
+N = TypeVar("N", EventType, EntityType, EntityProperty)
 
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _LISTS: Final[Mapping[str, str]] = {
@@ -24,7 +27,7 @@ _LISTS: Final[Mapping[str, str]] = {
 }
 _FIELDS: Final[Mapping[str, str]] = {
     **{name: name for name in (*form.EVENT_FIELDS, form.TOPIC, form.RANGES, form.KEY, form.FIELD, form.SEARCH, form.REPLACE)},
-    **dict.fromkeys(("eventtype", "entitytype"), form.TYPE),
+    **dict.fromkeys(("eventtype", "entitytype", "entity"), form.TYPE),
     **dict.fromkeys(("msg", "messages", "message", "messageids", "messageindices", "messagenumbers", "evidence"), form.MESSAGES),
     "eventdate": form.DATE,
     **dict.fromkeys(("text", "statement"), form.CONTENT),
@@ -33,7 +36,8 @@ _FIELDS: Final[Mapping[str, str]] = {
     "importance": form.WEIGHT,
     "range": form.RANGES,
     "entitykey": form.KEY,
-    **dict.fromkeys(("replacement", "replacewith"), form.REPLACE),
+    **dict.fromkeys(("old", "oldtext", "oldvalue", "find"), form.SEARCH),
+    **dict.fromkeys(("replacement", "replacewith", "new", "newtext", "newvalue"), form.REPLACE),
 }
 _DRAFTS: Final = re.compile(
     r"draft|think|thought|reason|reflect|scratch|analysis|plan$|firsttry|attempt|reject|discard|wrong|former|previous|example|schema|quote"
@@ -43,6 +47,17 @@ _DRAFTS: Final = re.compile(
 def plain_name(name: str) -> str:
     """A name without case, white space and punctuation."""
     return _SEPARATORS.sub("", name).casefold()
+
+
+def candidate_named(candidates: Sequence[N], name: Any) -> N | None:
+    """The candidate of a name: written as in the schema, or the only one that differs just in case, blanks, hyphens and underscores."""
+    if not isinstance(name, str):
+        return None
+    exact = next((each for each in candidates if each.name == name), None)
+    if exact is not None:
+        return exact
+    alike = [each for each in candidates if plain_name(each.name) == plain_name(name)]
+    return alike[0] if len(alike) == 1 else None
 
 
 def list_name(name: str) -> str | None:

@@ -16,20 +16,20 @@ from extraction.bounds import (
 )
 from extraction.drafts import Draft, DropCounter, EventDraft, Kind, PatchDraft, SegmentDraft
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.coercion import as_text, as_weight
+from extraction.one_pass.answer.coercion import as_object, as_text, as_weight
 from extraction.one_pass.answer.dates import When, read_when
-from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences
-from extraction.one_pass.answer.names import named_fields, plain_name
+from extraction.one_pass.answer.event_types import EventTypes
+from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences, first_number
+from extraction.one_pass.answer.names import candidate_named, named_fields, plain_name
 from extraction.one_pass.answer.parsing import RawAnswer
 from extraction.one_pass.answer.quotations import Quotations
 from extraction.one_pass.extraction_input import ExtractionInput
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
 from memory.lenient_json import Repeated, looks_like_json, read_json
-from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
+from memory.schema import EntityType, EventType, coerce_properties
 from memory.texts.text import content_hash
 
-N = TypeVar("N", EventType, EntityType, EntityProperty)
 D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
 
 _DEFAULT_IMPORTANCE: Final = 0.5
@@ -45,39 +45,45 @@ def validate_answer(raw: RawAnswer, source: ExtractionInput, quotations: Quotati
         source: The window and the schema.
         quotations: The texts whose JSON may not be copied; such items are dropped as ``quoted``. Default: the window's messages.
     """
-    return _Validator(source, quotations or Quotations(source)).draft(raw)
+    return _Validator(raw, source, quotations or Quotations(source)).draft()
 
 
 class _Validator:
-    def __init__(self, source: ExtractionInput, quotations: Quotations) -> None:
+    def __init__(self, raw: RawAnswer, source: ExtractionInput, quotations: Quotations) -> None:
+        self._raw = raw
         self._window = source.window
         self._schema = source.schema
         self._recalled_hashes = source.recalled_hashes
         self._tally = DropCounter()
-        self._references = MessageReferences(source, self._tally)
+        self._references = MessageReferences(source, self._tally, first=first_number(raw, source.window))
         self._quotations = quotations
         self._segments: list[SegmentDraft] = []
+        self._has_evidence = False
+        """Whether any event names a message; if none does, the answer missed the form, and no evidence is guessed."""
 
-    def draft(self, raw: RawAnswer) -> Draft:
-        for item in self._items(raw, form.SEGMENTS, "segment"):
+    def draft(self) -> Draft:
+        for item in self._items(form.SEGMENTS, "segment"):
             with self._dropping_invalid("segment"):
                 self._reject_quotation(form.SEGMENTS, item)
                 _append_new(self._segments, self._segment(item))
         events: list[EventDraft] = []
-        for item in self._items(raw, form.EVENTS, "event"):
+        items = self._items(form.EVENTS, "event")
+        types = EventTypes(self._schema, items, self._tally)
+        self._has_evidence = any(self._references.name_one(each) for each in items)
+        for item in items:
             with self._dropping_invalid("event"):
                 self._reject_quotation(form.EVENTS, item)
-                _append_new(events, self._event(item))
+                _append_new(events, self._event(item, types))
         patches: list[PatchDraft] = []
-        for item in self._items(raw, form.PATCHES, "patch"):
+        for item in self._items(form.PATCHES, "patch"):
             with self._dropping_invalid("patch"):
                 self._reject_quotation(form.PATCHES, item)
                 _append_new(patches, self._patch(item))
         patches = bounded_searches(patches, self._tally)
         return Draft(segments=tuple(self._segments), events=tuple(events), patches=tuple(patches), tally=self._tally)
 
-    def _items(self, raw: RawAnswer, name: str, kind: Kind) -> list[Any]:
-        items = raw.lists[name]
+    def _items(self, name: str, kind: Kind) -> list[Any]:
+        items = self._raw.lists[name]
         self._tally.drop(kind, "too_many", max(0, len(items) - MAX_ITEMS))
         return items[:MAX_ITEMS]
 
@@ -102,17 +108,15 @@ class _Validator:
             raise InvalidItemError("no_evidence")
         return SegmentDraft(topic=topic, ranges=ranges)
 
-    def _event(self, item: Any) -> EventDraft:
-        event_type = self._event_type(_fields(item).get(form.TYPE))
-        if event_type is None:
-            raise InvalidItemError("unknown_type")
+    def _event(self, item: Any, types: EventTypes) -> EventDraft:
+        event_type = types.of(_fields(item))
         fields = _fields(item, reserved=[each.name for each in event_type.properties])
         content = as_text(_only_item(fields.get(form.CONTENT)), longest=LONGEST_CONTENT)
         if not any(each.isalnum() for each in content):
             raise InvalidItemError("no_content")
         if self._recalled_hashes and content_hash(content) in self._recalled_hashes:
             raise InvalidItemError("recalled")
-        messages = self._references.evidence(fields.get(form.MESSAGES))
+        messages = self._references.evidence(fields.get(form.MESSAGES), content=content if self._has_evidence else "")
         said_at = max(self._window.messages[index].event_time for index in messages)
         when = self._when(fields.get(form.DATE), said_at)
         weight = as_weight(fields.get(form.WEIGHT), max_weight=form.MAX_WEIGHT)
@@ -129,23 +133,18 @@ class _Validator:
             said_at=said_at,
         )
 
-    def _event_type(self, name: Any) -> EventType | None:
-        """The type of a name; where the schema has but one, an event need not name it."""
-        types = self._schema.event_types
-        return types[0] if len(types) == 1 and _is_blank(name) else _named(types, name)
-
     def _patch(self, item: Any) -> PatchDraft:
         fields = _fields(item)
-        entity_type = _named(form.patched_types(self._schema), fields.get(form.TYPE))
+        entity_type = candidate_named(form.patched_types(self._schema), fields.get(form.TYPE))
         if entity_type is None:
             raise InvalidItemError("unknown_type")
-        field = _named(entity_type.patched_properties(), fields.get(form.FIELD))
+        field = candidate_named(entity_type.patched_properties(), fields.get(form.FIELD))
         if field is None:
             raise InvalidItemError("unknown_field")
         if len(str(fields.get(form.SEARCH, ""))) > LONGEST_PATCH:
             raise InvalidItemError("search_too_long")
         search = as_text(fields.get(form.SEARCH), longest=LONGEST_PATCH)
-        replace = as_text(fields.get(form.REPLACE), longest=LONGEST_PATCH)
+        replace = as_text(_joined(fields.get(form.REPLACE), "\n"), longest=LONGEST_PATCH)
         if search == replace:
             raise InvalidItemError("no_change")
         messages = self._references.evidence(fields.get(form.MESSAGES))
@@ -172,18 +171,12 @@ class _Validator:
         """The properties among the event's own fields, and those in a separate object."""
         given = {name: value for name, value in fields.items() if name not in form.EVENT_FIELDS}
         nested = fields.get(form.PROPERTIES)
-        if isinstance(nested, str) and looks_like_json(nested):
-            nested = next(iter(read_json(nested)), nested)
-        if isinstance(nested, dict):
-            given |= nested
-        else:
-            self._tally.drop("property", "not_an_object", int(nested is not None))
+        given |= as_object(nested)
+        self._tally.drop("property", "not_an_object", int(nested is not None and not as_object(nested) and nested not in ({}, "{}")))
         known = {plain_name(each.name): each.name for each in event_type.properties}
         named = {name if name in known.values() else known.get(plain_name(name), name): value for name, value in given.items()}
-        lists = {each.name for each in event_type.properties if each.value_type.startswith("list")}
-        coerced = coerce_properties(
-            event_type, {name: _items(value) if name in lists else _without_blanks(value) for name, value in named.items()}
-        )
+        types = {each.name: each.value_type for each in event_type.properties}
+        coerced = coerce_properties(event_type, {name: _of_type(value, types.get(name, "")) for name, value in named.items()})
         self._tally.drop_properties(coerced.dropped)
         return coerced.properties
 
@@ -229,19 +222,20 @@ def _fields(item: Any, *, reserved: Sequence[str] = ()) -> dict[str, Any]:
     return fields
 
 
+def _of_type(value: Any, value_type: str) -> Any:
+    """A property's value without blanks; the texts of a list in one, where the type has one."""
+    if value_type.startswith("list"):
+        return _items(value)
+    return _joined(_without_blanks(value), ", ") if value_type == "string" else _without_blanks(value)
+
+
+def _joined(value: Any, separator: str) -> Any:
+    """A list of texts as one text."""
+    return separator.join(value) if isinstance(value, list) and value and all(isinstance(each, str) for each in value) else value
+
+
 def _only_item(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _named(candidates: Sequence[N], name: Any) -> N | None:
-    """The candidate of a name: written as in the schema, or the only one that differs just in case, blanks, hyphens and underscores."""
-    if not isinstance(name, str):
-        return None
-    exact = next((each for each in candidates if each.name == name), None)
-    if exact is not None:
-        return exact
-    alike = [each for each in candidates if plain_name(each.name) == plain_name(name)]
-    return alike[0] if len(alike) == 1 else None
 
 
 def _items(value: Any) -> Any:

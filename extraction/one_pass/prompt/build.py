@@ -107,6 +107,8 @@ def _lines_of_entity(
     if window.users and "user" in parts:
         head = f"{head} of user {one_line(parts['user'])}"
     fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
+    if not fields and not named_parts:
+        return []
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
     texts = [flat_text(entity.properties[name]) for name in fields]
     since = [dated_lines(text, (entity.since or {}).get(name, [])) for name, text in zip(fields, texts, strict=True)]

@@ -49,7 +49,8 @@ Changes of the entities' text fields, only where a message plainly states someth
 supposed, joked, role-played or asked, nothing that a later message takes back, and nothing that only an assistant says about the user. A \
 choice or need for one task, trip or text is an event, not a lasting like or habit. What fits no field's description goes into no field. \
 An entity without a key is the user's. A field of several lines, or a list, is indented below its name, one item per line; `[…]` replaces \
-lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages do not change it.
+lines that are not shown; `@` and `since` give the day from which a text holds: earlier messages neither change it nor add what it has \
+replaced.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
 - "search": the shortest piece to replace that the field's text has only once, copied exactly; "" to add to it.
 - "replace": the new text, in a few of the message's own words; "" removes the piece. Of items that say the same, remove all but one; \

@@ -7,11 +7,12 @@ from memory.records import Message, Window
 from memory.texts.fencing import one_line
 
 _LONGEST: Final = 60
-_MAX_NAMES: Final = 3
+_MAX_NAMES: Final = 8
 _MAX_USERS: Final = 20
 """Users of a shared window whose names the prompt lists."""
 _NO_FRAME: Final = str.maketrans("[]:", "()·")
 """Keeps a name from looking like the number and the speaker of another message: ``Bob: [4] Ann``."""
+_SEVERAL_NAMES: Final = "If these are several people, a patch's text says whose it is."
 _IN_BRACKETS: Final = "Brackets after a name tell speakers of one name apart; they are no part of the name."
 
 
@@ -43,7 +44,10 @@ class SpeakerNames:
                 spoken.setdefault(each.user if self._window.users else "", {})[self.of(each)] = None
         for user, names in list(spoken.items())[:_MAX_USERS]:
             subject = f"User {one_line(user)[:_LONGEST]}" if user else "The user"
-            yield f"{subject} speaks as {', '.join(map(_as_one_name, list(names)[:_MAX_NAMES]))}"
+            more = ["others"] if len(names) > _MAX_NAMES else []
+            yield f"{subject} speaks as {', '.join([*map(_as_one_name, list(names)[:_MAX_NAMES]), *more])}"
+            if len(names) > 1:
+                yield _SEVERAL_NAMES
         if self._window.users:
             yield "A patch changes the entities of the user of its first message only."
         if self._ambiguous:

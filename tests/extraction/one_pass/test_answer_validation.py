@@ -57,12 +57,10 @@ def test_a_valid_answer_is_kept_completely(window: Window, schema: MemorySchema)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"type": "wedding"}, ("event", "unknown_type")),
-        ({"type": 7}, ("event", "unknown_type")),
         ({"content": "  "}, ("event", "no_content")),
         ({"content": None}, ("event", "no_content")),
-        ({"msgs": []}, ("event", "no_evidence")),
-        ({"msgs": ["x"]}, ("event", "no_evidence")),
+        ({"msgs": [], "content": "Alice sold her red bicycle."}, ("event", "no_evidence")),
+        ({"msgs": ["x"], "content": "Alice sold her red bicycle."}, ("event", "no_evidence")),
     ],
 )
 def test_only_the_bad_event_is_dropped_with_its_reason(
@@ -72,6 +70,62 @@ def test_only_the_bad_event_is_dropped_with_its_reason(
 
     assert [event.content for event in draft.events] == [EVENT["content"]]
     assert dropped(draft)[reason] == 1
+
+
+@pytest.mark.parametrize("name", ["wedding", 7, None])
+def test_an_unknown_type_follows_from_the_properties(window: Window, schema: MemorySchema, name: Any) -> None:
+    done = {"type": name, "msgs": [2], "content": "Alice solved it.", "props": {"topic": "algebra", "score": 1}}
+    draft = read(window, schema, events=[EVENT, {**EVENT, "type": name, "content": "Alice is in Oslo."}, done])
+
+    assert [each.type for each in draft.events] == ["life_event", "life_event", "exercise"]
+    assert dropped(draft) == {("property", "unknown_type"): 2}
+
+
+def test_an_event_of_an_unclear_type_is_a_fact(window: Window) -> None:
+    person = {"PropertyName": "person", "PropertyValueType": "string"}
+    types = [{"EventType": name, "Description": name, "Properties": [person]} for name in ("mood", "plan")]
+    schema = parse_schema([*types, {"EventType": "fact", "Description": "Something else."}])
+    unclear = {"type": "anniversary", "msgs": [1], "content": "Alice moved a year ago.", "person": "Alice"}
+    draft = read(window, schema, events=[unclear, {**unclear, "type": "plan", "content": "Alice moves again."}])
+
+    assert [(each.type, each.content) for each in draft.events] == [("fact", unclear["content"]), ("plan", "Alice moves again.")]
+
+
+@pytest.mark.parametrize("references", [{}, {"msgs": None}, {"msgs": [7]}, {"msgs": "the second"}])
+def test_words_find_the_evidence_that_is_missing(window: Window, schema: MemorySchema, references: dict[str, Any]) -> None:
+    event = {name: value for name, value in EVENT.items() if name != "msgs"} | references
+    weather = {"type": "life_event", "msgs": [3], "content": "The weather is nice."}
+
+    assert [each.messages for each in read(window, schema, events=[event, weather]).events] == [(1,), (3,)]
+    assert dropped(read(window, schema, events=[event]))["event", "no_evidence"] == 1, "then the model is asked again"
+
+
+def test_numbers_that_begin_with_one_are_understood(window: Window, schema: MemorySchema) -> None:
+    weather = {"type": "life_event", "msgs": [4], "content": "The weather is nice."}
+    patch = {**PATCH, "msgs": [2, 3]}
+    draft = read(
+        window, schema, segments=[{"topic": "Moving", "ranges": [[2, 4]]}], events=[{**EVENT, "msgs": [2]}, weather], patches=[patch]
+    )
+
+    assert [each.messages for each in draft.events] == [(1,), (3,)]
+    assert (draft.segments[0].ranges, draft.patches[0].messages) == (((1, 3),), (1, 2))
+    assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize("others", [[{**EVENT, "msgs": [0, 1]}], [EVENT]])
+def test_a_number_too_high_shifts_no_others(window: Window, schema: MemorySchema, others: list[dict[str, Any]]) -> None:
+    draft = read(window, schema, events=[*others, {"type": "life_event", "msgs": [2, 4], "content": "Alice is from Bergen."}])
+
+    assert [each.messages for each in draft.events] == [tuple(others[0]["msgs"]), (2,)]
+    assert dropped(draft) == {("message", "bad_index"): 1}
+
+
+def test_lists_of_texts_become_a_text(window: Window, schema: MemorySchema) -> None:
+    event = {**EVENT, "place": ["Oslo", "Norway"]}
+    draft = read(window, schema, events=[event], patches=[{**PATCH, "field": "likes", "search": "", "replace": ["cats", "tea"]}])
+
+    assert draft.events[0].properties == {"place": "Oslo, Norway"}
+    assert draft.patches[0].replace == "cats\ntea"
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,13 @@ def test_recent_events_are_whole_and_in_no_summary() -> None:
     assert (whole(state), named_events(state), fired) == ({"a", "b"}, {}, [])
 
 
+def test_summaries_say_when_events_with_a_date_happened() -> None:
+    changes = [story("apply", "a", 0), _dated("b", 1, "unknown"), _dated("c", 2, "2025-11"), _dated("d", 3, "2026-01-08")]
+    state, _ = ticked(applied(None, contribution(*changes)), day(13))
+    (summary,) = published_memories(state, LIFE, "acme", ANN).values()
+    assert summary.content.partition("): ")[2] == ("a happened; b happened (date unknown); c happened (2025-11); d happened on 2026-01-08")
+
+
 def test_an_inactive_timeline_is_summarised_once() -> None:
     state = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
     assert due_time(state) == day(13)
@@ -240,3 +247,11 @@ def _shown(state: EntityState) -> tuple[object, ...]:
     """All that anyone sees of it."""
     shown = sorted(each.to_json() for each in published_memories(state, LIFE, "acme", ANN).values())
     return (shown, None if state.empty else render(state, LIFE, "acme", ANN).to_json())
+
+
+def _dated(name: str, on: float, date: str) -> Change:
+    """The change by an event with a date, which the event's text names only if that is a day."""
+    change = story("apply", name, on)
+    assert isinstance(change.value, dict)
+    text = f"{name} happened on {date}." if date.count("-") == 2 else change.value["text"]
+    return change.model_copy(update={"value": {**change.value, "text": text, "date": date}})
