@@ -281,6 +281,15 @@ async def test_schemas_and_generations_are_written(operating: Operating) -> None
     assert (await operating.done("POST", "/schemas", {"content": {**content, "Description": "Another."}}))["schema"] == "of-http@2"
     shown = await operating.done("GET", "/schemas/of-http@1")
     assert (shown["schema"], shown["content"]) == ("of-http@1", content)
+    newest = (await operating.ask("GET", "/schemas/of-http")).headers["ETag"]
+
+    async def put(description: str, if_match: str) -> httpx.Response:
+        headers = {"X-API-Key": operating.keys["admin"], "If-Match": if_match}
+        return await operating.http.post(f"{ADMIN}/schemas", json={"content": {**content, "Description": description}}, headers=headers)
+
+    answers = await asyncio.gather(put("One.", newest), put("Two.", newest))
+    assert sorted(each.status_code for each in answers) == [200, 412], "both were made for the same revision"
+    expect_problem(await put("Three.", '"0"'), 412, "of-http@3")
     expect_problem(await operating.ask("GET", "/schemas/of-http@9"), 404, "no schema")
     expect_problem(await operating.ask("POST", "/schemas", {"content": {"EventTypes": 3}}), 422, "EventTypes")
     await operating.done("POST", "/generations", {"tenant": "first", "name": "v2", "schema": "of-http@1"})

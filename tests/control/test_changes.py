@@ -122,6 +122,19 @@ def test_schemas_are_revisions_and_tenants_stay_at_theirs(state: ControlState) -
     assert state.schemas[second].content != state.schemas[first].content
 
 
+def test_a_schema_for_an_earlier_revision_is_refused(state: ControlState) -> None:
+    longest = replace(LONGER_NOTES, description="The longest.")
+    apply_change(state, lambda draft: draft.put_schema(NOTES, expected={0}))
+    apply_change(state, lambda draft: draft.put_schema(LONGER_NOTES, expected={1}))
+    for earlier in ({0}, {1}, set[int]()):
+        with pytest.raises(ChangedMeanwhileError, match="its newest revision is notes@2, and the change is for"):
+            Draft(state).put_schema(longest, expected=earlier)
+    repeated = apply_change(state, lambda draft: draft.put_schema(LONGER_NOTES, expected={1}))
+    assert str(repeated) == "notes@2", "the response to the first request was lost"
+    with pytest.raises(ChangedMeanwhileError, match="is none"):
+        apply_change(state, lambda draft: draft.put_schema(replace(NOTES, name="other"), expected={1}))
+
+
 @pytest.mark.parametrize(
     "named",
     ["nothing", "companion@2", "companion@0", "companion@x", "notes@1", "@1", f"{'x' * 257}@1", f"notes@{'9' * 5000}"],
