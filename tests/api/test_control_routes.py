@@ -171,6 +171,9 @@ async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
         found += [each["id"] for each in page["tenants"] if each["id"].startswith("page-")]
         after = page["next"]
     assert found == ["page-1", "page-2", "page-3"]
+    named = await operating.done("GET", "/tenants", contains="AGE-", after="page-1", limit=1)
+    assert ([each["id"] for each in named["tenants"]], named["next"], named["total"]) == (["page-2"], "page-2", 3)
+    assert await operating.done("GET", "/tenants", contains="no such") == {"tenants": [], "next": None, "total": 0}
 
 
 async def test_keys_are_created_rotated_and_revoked(operating: Operating) -> None:

@@ -8,6 +8,7 @@ import { SelectField } from "@/ui/Field";
 import { copy } from "@/ui/clipboard";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
+import { useSettled } from "@/ui/useSettled";
 
 import { CheckView } from "./CheckView";
 import { parseText } from "./draft";
@@ -16,7 +17,6 @@ import { lineOfPath } from "./locate";
 import { PreviewPanel } from "./PreviewPanel";
 import { nameOf, newestOf } from "./revisions";
 import { SaveDialog } from "./SaveDialog";
-import { useSettled } from "./useSettled";
 import { useUnsaved } from "./useUnsaved";
 
 interface Props {
