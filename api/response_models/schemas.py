@@ -34,7 +34,7 @@ class Switched(Changed):
     """A generation that is live."""
 
     windows_left: int
-    """Windows of all tenants that its workers have not extracted yet: closed and parked ones."""
+    """Most windows of all tenants that its workers have not extracted yet, closed and parked ones. 0: they have extracted all."""
 
 
 class Dropped(Changed):
