@@ -130,7 +130,11 @@ def test_another_operators_schema_is_not_overwritten(visitor: Visitor) -> None:
     stack = visitor.stack
 
     def put(description: str) -> str:
-        content = {"Name": "shared", "Description": description, "EventTypes": [{"EventType": "note", "Description": "Any.", "Properties": []}]}
+        content = {
+            "Name": "shared",
+            "Description": description,
+            "EventTypes": [{"EventType": "note", "Description": "Any.", "Properties": []}],
+        }
         return str(stack.call("POST", "/v1/admin/schemas", {"content": content}, key=stack.operator_key)["schema"])
 
     assert put("First.") == "shared@1"

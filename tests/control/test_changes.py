@@ -328,9 +328,14 @@ def test_an_old_export_overwrites_no_later_change(tmp_path: Path, file: TenantsF
         apply_change(state, lambda draft: apply_file(draft, old, folder=None, now=LATER, prune=False))
     apply_change(state, lambda draft: remove_tenant(draft, "umbrella"))
     with pytest.raises(ChangedMeanwhileError, match="tenant/umbrella"):
-        apply_file(Draft(state), old.model_copy(update={"tenants": old.tenants[1:], "operators": None}), folder=None, now=LATER, prune=False)
+        apply_file(
+            Draft(state), old.model_copy(update={"tenants": old.tenants[1:], "operators": None}), folder=None, now=LATER, prune=False
+        )
 
-    for wins in (partial(apply_file, file=old, force=True), partial(apply_file, file=TenantsFile.model_validate(_without_revisions(content)))):
+    for wins in (
+        partial(apply_file, file=old, force=True),
+        partial(apply_file, file=TenantsFile.model_validate(_without_revisions(content))),
+    ):
         draft = Draft(state)
         wins(draft, folder=None, now=LATER, prune=False)
         assert {each.after.key for each in draft.changes()} == {b"tenant/acme", b"tenant/umbrella", b"operators"}

@@ -76,7 +76,8 @@ def _show(documents: "tuple[DocumentChange, ...]") -> None:
 def export(
     schemas: Annotated[bool, typer.Option("--schemas", help="Include all schemas, which a new installation needs.")] = False,
     no_revisions: Annotated[
-        bool, typer.Option("--no-revisions", help="For a file that is to overwrite changes made elsewhere, such as one under version control.")
+        bool,
+        typer.Option("--no-revisions", help="For a file that is to overwrite changes made elsewhere, such as one under version control."),
     ] = False,
     data: DataOption = None,
 ) -> None:
