@@ -70,8 +70,9 @@ async def apply_tenants_file(
 ) -> Response:
     """Apply a body of tenants, keys and operators, as ``export`` returns it, all at once or not at all.
 
-    Tenants that the body does not list stay, except with ``prune``. The body names its schemas; it cannot refer to schema files. If it would
-    change a tenant or the operators at a revision other than it names, the response is 412; leave ``revision`` out to overwrite any.
+    Tenants that the body does not list stay, except with ``prune``. The body names its schemas; it cannot refer to schema files.
+    If it would change a tenant or the operators at another revision than it names, the response is 412; without ``revision``, it
+    overwrites any.
     """
     now = dependencies.clock.now()
 
