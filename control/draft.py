@@ -1,6 +1,6 @@
 """A change to the control log in preparation: reads, writes, checks and compares documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ from control.access_keys import ApiKey
 from control.document_base import Document
 from control.documents import Operators, SchemaDocument, SchemaRef, Tenant, operators_key, schema_key, tenant_key
 from control.erasure import Erasure
-from control.errors import ChangeRefusedError, UnknownTenantError
+from control.errors import ChangedMeanwhileError, ChangeRefusedError, UnknownTenantError
 from control.hold import ALL_USERS, Hold
 from control.reextraction import Reextraction
 from control.state import ControlState
@@ -147,14 +147,16 @@ class Draft:
             document = document.following(before)
         self._put[document.key] = document
 
-    def put_schema(self, schema: MemorySchema, *, owner: str | None = None) -> SchemaRef:
+    def put_schema(self, schema: MemorySchema, *, owner: str | None = None, expected: Collection[int] | None = None) -> SchemaRef:
         """Writes a schema as its next revision, unless it equals the newest one.
 
         Args:
             schema: The schema with its name.
             owner: The only tenant that may use it. Default: all tenants, or the owner of the existing revisions.
+            expected: The newest revisions for which the schema was made; 0: a new name. Default: any.
 
         Raises:
+            ChangedMeanwhileError: If the newest revision is another one, and has another content.
             ChangeRefusedError: If it is invalid after serialization, or if the name belongs to another owner.
             UnknownTenantError: If there is no such owner.
         """
@@ -171,10 +173,17 @@ class Draft:
             raise ChangeRefusedError(f"the schema name {schema.name!r} does not belong to tenant {owner!r}; choose another")
         if known is not None and known.content == content:
             return known.ref
+        revision = 0 if newest is None else newest.revision
+        if expected is not None and revision not in expected:
+            wanted = " or ".join(map(str, sorted(expected))) or "none"
+            raise ChangedMeanwhileError(
+                f"the schema {schema.name!r} was changed meanwhile: its newest revision is {newest or 'none'}, and the change is for "
+                f"{wanted}; read the schema again, and repeat the change if it still fits"
+            )
         written = new(
             SchemaDocument,
             name=schema.name,
-            number=1 if newest is None else newest.revision + 1,
+            number=revision + 1,
             owner=owner if known is None else known.owner,
             content=content,
         )

@@ -15,9 +15,20 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Val
 
 from control.access_keys import DEFAULT_SCOPES, ApiKey, KeyHash, KeyId, OperatorKey, Role, Scope, key_id_of
 from control.document_base import Label
-from control.documents import Drops, FormerSchema, Generation, GenerationName, SchemaDocument, SchemaRef, Tenant, Weight
+from control.documents import (
+    Drops,
+    FormerSchema,
+    Generation,
+    GenerationName,
+    SchemaDocument,
+    SchemaRef,
+    Tenant,
+    Weight,
+    operators_key,
+    tenant_key,
+)
 from control.draft import Draft, changed, new
-from control.errors import ChangeRefusedError, TenantsFileError
+from control.errors import ChangedMeanwhileError, ChangeRefusedError, TenantsFileError
 from control.message_signing import SigningPolicy
 from control.schemas import resolve_method_schema
 from control.state import ControlState
@@ -35,6 +46,8 @@ from memory.validation_problems import problems_of
 from runtime.settings import BudgetSettings, QuotaSettings
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NAMED: Final = 5
+"""Most documents that an error names."""
 
 
 class _Part(BaseModel):
@@ -91,6 +104,8 @@ class FileTenant(_Part):
     """One tenant. Values that are None keep the log's values."""
 
     id: Id
+    revision: int | None = Field(default=None, ge=0)
+    """The tenant's revision when it was exported: the file is refused if it would overwrite a later change. None: it overwrites any."""
     schema_name: str = Field(alias="schema", min_length=1)
     """A schema of the log (``notes``, ``notes@2``), a shipped schema, or a file, relative to this one."""
     method: str | None = Field(default=None, min_length=1)
@@ -123,6 +138,8 @@ class TenantsFile(_Part):
     tenants: tuple[FileTenant, ...] = ()
     operators: tuple[FileOperatorKey, ...] | None = None
     """None: keep the log's operators."""
+    operators_revision: int | None = Field(default=None, ge=0)
+    """The operators' revision when they were exported, as that of a tenant."""
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "TenantsFile":
@@ -149,7 +166,7 @@ def read_tenants_file(path: Path) -> TenantsFile:
         raise TenantsFileError(f"{path}: {problems_of(error)}") from error
 
 
-def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime, prune: bool) -> None:
+def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime, prune: bool, force: bool = False) -> None:
     """Applies a file to the log.
 
     Args:
@@ -158,8 +175,10 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
         folder: Base folder of the paths of schema and method files; None: they cannot be files.
         now: The current time (aware).
         prune: Whether to remove tenants that the file does not list.
+        force: Whether to overwrite changes that were made after the file was exported.
 
     Raises:
+        ChangedMeanwhileError: If it would overwrite such changes.
         ChangeRefusedError: If the file is inconsistent with the log.
     """
     for schema in sorted(file.schemas, key=lambda each: (each.name, each.revision)):
@@ -181,10 +200,30 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: dat
         # Without operators there is no document.
         if keys != draft.operators.keys:
             draft.put(changed(draft.operators, keys=keys))
+    if not force:
+        _require_unchanged(draft, file)
+
+
+def _require_unchanged(draft: Draft, file: TenantsFile) -> None:
+    """Checks that no document that the file changes has changed since the file was exported."""
+    exported = {tenant_key(each.id): each.revision for each in file.tenants if each.revision is not None}
+    if file.operators_revision is not None:
+        exported[operators_key()] = file.operators_revision
+    if not exported:
+        return
+    befores = [each.before for each in draft.changes() if each.before is not None]
+    newer = [each for each in befores if exported.get(each.key, each.revision) != each.revision]
+    if newer:
+        named = [f"{each.key.decode('ascii')} (revision {exported[each.key]} in the file, {each.revision} now)" for each in newer[:_NAMED]]
+        more = f" and {len(newer) - _NAMED} more" if len(newer) > _NAMED else ""
+        raise ChangedMeanwhileError(
+            f"changed since the file was exported: {', '.join(named)}{more}; export again and repeat your changes, or overwrite the others "
+            "by force"
+        )
 
 
 def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str, Any]:
-    """Exports the log as a file that would not change it.
+    """Exports the log as a file that would not change it. It names the revisions of its documents.
 
     Args:
         state: The state of the log.
@@ -197,6 +236,7 @@ def export_file(state: ControlState, *, with_schemas: bool = False) -> dict[str,
         **(exported if with_schemas else {}),
         "tenants": [exported_tenant(each) | (_exported_former(each) if with_schemas else {}) for each in tenants],
         "operators": [_exported_key(each) for each in state.operators.keys],
+        "operators_revision": state.operators.revision,
     }
 
 
@@ -277,6 +317,7 @@ def exported_tenant(tenant: Tenant) -> dict[str, Any]:
     """A tenant as in an exported file."""
     fields: dict[str, Any] = {
         "id": tenant.id,
+        "revision": tenant.revision,
         "schema": str(tenant.schema_ref),
         "state": tenant.state,
         "weight": tenant.weight,

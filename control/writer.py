@@ -23,15 +23,15 @@ from control.state import ControlState
 from memory.topics import CONTROL
 from runtime.clocks import Clock, SystemClock
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, client_options, read_topic
-from runtime.kafka.client import connect, disconnect, kafka_faults
+from runtime.kafka import OutgoingRecord, TopicPartition, read_topic
+from runtime.kafka.client import disconnect, high_watermarks, kafka_faults, learn_leaders, open_consumer
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.logs import logger
 from runtime.settings import Settings
 
 _POLL_MS: Final = 500
-_FETCH_WAIT_MS: Final = 100
-"""How long the broker waits for new records before it sends an empty response."""
+_FETCH_WAIT_MS: Final = 10
+"""How long the broker waits for new records before it sends an empty response. The next request on the connection waits as long."""
 
 _log = logger(__name__)
 _R = TypeVar("_R")
@@ -77,32 +77,33 @@ class ControlSession:
         self._producer = TransactionalProducer(
             kafka=settings.kafka, transactional_id=settings.topic(CONTROL.name), partitions=settings.kafka.partitions
         )
-        self._offsets = KafkaOffsets(kafka=settings.kafka)
         self._consumer: AIOKafkaConsumer | None = None
+        self._is_current = False
+        """Whether nothing happened since the log was read to its end."""
         self._state = ControlState()
         self._trail = AuditTrail()
 
     async def open(self) -> None:
         """Takes the transactional id and reads the log. The caller has to close the session even after an error."""
         await self._producer.start()
-        await self._offsets.start()
-        ends = await self._offsets.end_offsets([self._control.topic, self._audit.topic])
-        consumer = self._consumer = AIOKafkaConsumer(
-            **client_options(self._settings.kafka),
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            isolation_level="read_committed",
-            fetch_max_wait_ms=_FETCH_WAIT_MS,
-        )
         with kafka_faults("opening the control log", self._settings.kafka):
-            await connect(consumer)
+            consumer = self._consumer = await open_consumer(
+                self._settings.kafka,
+                auto_offset_reset="earliest",
+                isolation_level="read_committed",
+                fetch_max_wait_ms=_FETCH_WAIT_MS,
+            )
+            await learn_leaders(consumer, [self._control.topic, self._audit.topic])
             consumer.assign([self._control, self._audit])
+            ends = await high_watermarks(consumer, [self._control, self._audit])
             consumer.seek(self._control, 0)
             consumer.seek(self._audit, ends[self._audit])
         await self._read_to({self._control: ends[self._control]})
         head = self._state.audit_head
         self._trail = AuditTrail(head.before, head.until)
         consumer.seek(self._audit, head.until)
+        await self._read_to({self._audit: ends[self._audit]})
+        self._is_current = True
 
     async def close(self) -> None:
         """Closes the session; may be called repeatedly."""
@@ -111,7 +112,6 @@ class ControlSession:
         async with AsyncExitStack() as closing:
             if consumer is not None:
                 closing.push_async_callback(disconnect, consumer)
-            closing.push_async_callback(self._offsets.stop)
             closing.push_async_callback(self._producer.stop)
 
     async def write(self, attempt: Attempt[_R]) -> Written[_R]:
@@ -123,8 +123,10 @@ class ControlSession:
             ProducerFencedError: If another writer has taken the id; nothing was written.
             KafkaUnavailableError: If no broker answers; it is unknown whether the change was written.
         """
-        # Up to the high watermark, so that no change is missed and the check uses a state from after the call.
-        await self._read_to({each: (await self._offsets.bounds(each))[1] for each in (self._control, self._audit)})
+        if not self._is_current:
+            # Up to the high watermark, so that no change is missed and the check uses a state from after the call.
+            await self._read_to(await self._ends())
+        self._is_current = False
         if attempt.outcome is not None and await self._is_written(attempt):
             # Other writers may have written since: a later position is valid, too.
             return replace(attempt.outcome, position=self._state.position)
@@ -158,6 +160,11 @@ class ControlSession:
                 for each, value in zip(documents, audited.records, strict=True)
             ),
         ]
+
+    async def _ends(self) -> dict[TopicPartition, int]:
+        assert self._consumer is not None
+        with kafka_faults("reading the ends of the control log", self._settings.kafka):
+            return await high_watermarks(self._consumer, [self._control, self._audit])
 
     async def _read_to(self, ends: Mapping[TopicPartition, int]) -> None:
         """Applies all records before these offsets; waits for open transactions."""

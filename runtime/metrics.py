@@ -167,7 +167,7 @@ class Metrics:
         self.proved_at = self._gauge("varve_proof_last_timestamp_seconds", "Time of the last proof that this process ended; 0: none.")
         self.reextraction_windows_left = self._gauge(
             "varve_reextraction_windows_left",
-            "Windows before a re-extraction's worker, including other tenants' and parked ones.",
+            "Windows that a re-extraction has left, including parked ones: an estimate by its position and its windows at the start.",
             "generation",
         )
         self.reextraction_tokens = self._gauge(

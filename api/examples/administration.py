@@ -85,7 +85,7 @@ _REEXTRACTION: Final = {
 }
 
 ADMINISTRATION: Final[dict[str, Example]] = {
-    "list_tenants": Example({"tenants": [_TENANT], "next": None}),
+    "list_tenants": Example({"tenants": [_TENANT], "next": None, "total": 1}),
     "get_tenant": Example(_TENANT),
     "create_tenant": Example(_NEW_KEY, {"id": "acme", "schema": "companion", "label": "backend"}),
     "update_tenant": Example(CHANGED, {"weight": 2.0, "quota": {"messages_per_second": 50}}),

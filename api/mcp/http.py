@@ -22,6 +22,7 @@ from api.http.json_http import separators_in
 from api.http.request_body import MAX_BYTES
 from api.mcp.connection import Connection
 from api.mcp.server import build_server
+from api.mcp.unreadable import answer_to_body
 from api.own_api import OwnApi, api_key_of
 from api.problems import ProblemError
 from runtime.settings import Settings
@@ -97,7 +98,13 @@ class _Endpoint:
         if scope["method"] != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
-        await self._app(scope, await _with_bounded_body(scope, receive), send)
+        body = await _bounded_body(scope, receive)
+        answer = answer_to_body(body)
+        if answer is not None:
+            content = answer.model_dump_json(by_alias=True)
+            await Response(content, status_code=400, media_type="application/json")(scope, receive, send)
+            return
+        await self._app(scope, _with_body(body, receive), send)
 
     async def _authenticate(self, dependencies: Dependencies, credential: str) -> None:
         try:
@@ -119,7 +126,7 @@ class _Endpoint:
             raise ProblemError(403, "forbidden", "web pages of this origin may not call /mcp; add it to VARVE_MCP__ALLOWED_ORIGINS")
 
 
-async def _with_bounded_body(scope: Scope, receive: Receive) -> Receive:
+async def _bounded_body(scope: Scope, receive: Receive) -> bytes:
     """Reads the body. The SDK validates each value of it against several models, while every other request waits.
 
     Raises:
@@ -128,6 +135,11 @@ async def _with_bounded_body(scope: Scope, receive: Receive) -> Receive:
     body = await Request(scope, receive).body()
     if len(body) > MAX_BYTES or separators_in(body) > _MAX_SEPARATORS:
         raise ProblemError(413, "too-large", f"a call may have {MAX_BYTES} bytes, and {_MAX_SEPARATORS} commas and opening brackets")
+    return body
+
+
+def _with_body(body: bytes, receive: Receive) -> Receive:
+    """A channel that has the body, which was read from another one."""
     is_read = False
 
     async def receive_again() -> Message:

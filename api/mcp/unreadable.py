@@ -1,17 +1,21 @@
-"""Answers to lines on the standard input that are no messages.
+"""Answers to lines on the standard input that are no messages, and to requests without a usable id.
 
-The SDK ignores them, and a client would wait for the answer to its request.
+The SDK ignores the lines, and takes the requests for notifications. A client would wait for the answer.
 """
 
 import json
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification
 from pydantic import ValidationError
+
+_NOTIFICATIONS: Final = "notifications/"
+"""How the method of each of MCP's notifications begins."""
+_WITHOUT_ID: Final = "a request needs an id that is a string or an integer, not null"
 
 
 class AnsweringServer(MCPServer[Any]):
@@ -48,8 +52,8 @@ class _Messages:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        while isinstance(item := await anext(self._reads), ValidationError):
-            await self._writes.send(SessionMessage(answer_to(item)))
+        while (answer := _answer_to_item(item := await anext(self._reads))) is not None:
+            await self._writes.send(SessionMessage(answer))
         found: SessionMessage | Exception = item
         return found
 
@@ -64,6 +68,27 @@ class _Messages:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool | None:
         suppressed: bool | None = await self._reads.__aexit__(kind, error, trace)
         return suppressed
+
+
+def answer_to_body(body: bytes) -> JSONRPCError | None:
+    """The answer to the body of an HTTP request that is a request without a usable id; None for any other body."""
+    try:
+        sent = json.loads(body)
+    except (ValueError, RecursionError):
+        return None  # The SDK answers it.
+    method = sent.get("method") if isinstance(sent, dict) else None
+    return _refused_without_id(method) if isinstance(method, str) and _id_of(sent) is None else None
+
+
+def _answer_to_item(item: SessionMessage | Exception) -> JSONRPCError | None:
+    if isinstance(item, ValidationError):
+        return answer_to(item)
+    message = item.message if isinstance(item, SessionMessage) else None
+    return _refused_without_id(message.method) if isinstance(message, JSONRPCNotification) else None
+
+
+def _refused_without_id(method: str) -> JSONRPCError | None:
+    return None if method.startswith(_NOTIFICATIONS) else _refusal({}, INVALID_REQUEST, _WITHOUT_ID)
 
 
 def answer_to(error: ValidationError) -> JSONRPCError:
@@ -81,6 +106,10 @@ def answer_to(error: ValidationError) -> JSONRPCError:
 
 
 def _refusal(sent: Any, code: int, message: str) -> JSONRPCError:
-    id_ = sent.get("id") if isinstance(sent, dict) and "method" in sent else None
-    is_id = isinstance(id_, str | int) and not isinstance(id_, bool)
-    return JSONRPCError(jsonrpc="2.0", id=id_ if is_id else None, error=ErrorData(code=code, message=message))
+    id_ = _id_of(sent) if isinstance(sent, dict) and "method" in sent else None
+    return JSONRPCError(jsonrpc="2.0", id=id_, error=ErrorData(code=code, message=message))
+
+
+def _id_of(sent: dict[str, Any]) -> str | int | None:
+    id_ = sent.get("id")
+    return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None

@@ -66,6 +66,8 @@ class TenantViews(ResponseModel):
 
     tenants: list[TenantView]
     next: str | None
+    total: int
+    """The number of tenants on all pages."""
 
 
 class KeyMade(Changed):

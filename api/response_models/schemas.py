@@ -34,7 +34,7 @@ class Switched(Changed):
     """A generation that is live."""
 
     windows_left: int
-    """Windows of all tenants that its workers have not extracted yet: closed and parked ones."""
+    """Most windows of all tenants that its workers have not extracted yet, closed and parked ones. 0: they have extracted all."""
 
 
 class Dropped(Changed):
@@ -120,7 +120,11 @@ SWITCHED: Final[Responses] = answers(Switched, description=DONE)
 DROPPED: Final[Responses] = answers(Dropped, description=f"{DONE} The stages do the work.")
 SCHEMAS: Final[Responses] = answers(SchemaRevisions, description="The schemas' revisions.")
 OWN_SCHEMAS: Final[Responses] = answers(OwnSchemaRevisions, description="The revisions, by name.")
-SCHEMA: Final[Responses] = answers(SchemaView, description="The schema. It can be sent back unchanged.")
+SCHEMA: Final[Responses] = answers(
+    SchemaView,
+    description="The schema. It can be sent back unchanged.",
+    headers={"ETag": {"description": "Its revision, for `If-Match`.", "schema": {"type": "string"}}},
+)
 METHODS: Final[Responses] = answers(MethodSummaries, description="The methods, by name.")
 METHOD: Final[Responses] = answers(MethodView, description="The method.")
 SCHEMA_WRITTEN: Final[Responses] = answers(SchemaWritten, description=DONE)

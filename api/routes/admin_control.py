@@ -57,7 +57,7 @@ async def get_control_position(
     return JsonResponse({"position": tenants.position, "reached": tenants.position >= position, "age_s": tenants.age_s, "lease_s": lease_s})
 
 
-@router.post(_PATH + "/apply", openapi_extra=body_schema(TenantsFile), responses=APPLIED | refusals(404, 409))
+@router.post(_PATH + "/apply", openapi_extra=body_schema(TenantsFile), responses=APPLIED | refusals(404, 409, 412))
 async def apply_tenants_file(
     request: Request,
     operator: _Admin,
@@ -65,16 +65,19 @@ async def apply_tenants_file(
     dependencies: AppDependencies,
     dry_run: Annotated[bool, Query(description="Show the difference, and change nothing.")] = False,
     prune: Annotated[bool, Query(description="Remove tenants that the body does not list. Default: keep them.")] = False,
+    force: Annotated[bool, Query(description="Overwrite changes that were made after the revisions that the body names.")] = False,
     settle: Settle = None,
 ) -> Response:
     """Apply a body of tenants, keys and operators, as ``export`` returns it, all at once or not at all.
 
     Tenants that the body does not list stay, except with ``prune``. The body names its schemas; it cannot refer to schema files.
+    If it would change a tenant or the operators at another revision than it names, the response is 412; without ``revision``, it
+    overwrites any.
     """
     now = dependencies.clock.now()
 
     def change(draft: Draft) -> dict[str, Any]:
-        apply_file(draft, file, folder=None, now=now, prune=prune)
+        apply_file(draft, file, folder=None, now=now, prune=prune, force=force)
         documents = draft.changes()
         return {"documents": len(documents), "differences": [*islice(difference_lines(documents), _MOST_LINES)]}
 

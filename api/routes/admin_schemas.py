@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from api.auth.authentication import require_operator
 from api.dependencies import AppDependencies
+from api.http.entity_tags import IfMatch, expected_revisions, tag_of
 from api.http.json_http import JsonResponse
 from api.http.openapi import RequestModel, refusals
 from api.http.request_body import REST, body_schema, json_body
@@ -79,22 +80,27 @@ async def get_schema(schema: Annotated[str, Path(min_length=1, max_length=300)],
     except ChangeRefusedError as error:
         raise ProblemError(404, "not-found", str(error)) from error
     assert document is not None
-    return JsonResponse({"schema": str(document.ref), "owner": document.owner, "content": document.content})
+    content = {"schema": str(document.ref), "owner": document.owner, "content": document.content}
+    return JsonResponse(content, headers={"ETag": tag_of(document.ref.revision)})
 
 
-@router.post(_SCHEMAS, openapi_extra=body_schema(NewSchema), responses=SCHEMA_WRITTEN | refusals(404, 409))
+@router.post(_SCHEMAS, openapi_extra=body_schema(NewSchema), responses=SCHEMA_WRITTEN | refusals(404, 409, 412))
 async def create_schema(
     operator: _Admin,
     body: Annotated[NewSchema, Depends(json_body(NewSchema, max_bytes=None))],
     dependencies: AppDependencies,
+    if_match: IfMatch = None,
     settle: Settle = None,
 ) -> Response:
-    """Writes a schema's next revision, unless it equals the newest one. No tenant's schema changes."""
-    schema = _parsed(body.content)
+    """Writes a schema's next revision, unless it equals the newest one. No tenant's schema changes.
+
+    With the newest revision that you have read as `If-Match` (`"0"` for a new name), it does not follow a revision that you have not seen.
+    """
+    schema, expected = _parsed(body.content), expected_revisions(if_match)
     return await write(
         dependencies,
         operator,
-        lambda draft: {"schema": str(draft.put_schema(schema, owner=body.tenant))},
+        lambda draft: {"schema": str(draft.put_schema(schema, owner=body.tenant, expected=expected))},
         action="schema put",
         settle=bool(settle),
     )

@@ -95,18 +95,21 @@ class SigningChange(RequestModel):
 @router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=TENANTS)
 async def list_tenants(
     dependencies: AppDependencies,
+    contains: Annotated[str, Query(max_length=256, description="A part of the id, in any case.")] = "",
     after: Annotated[str, Query(max_length=256)] = "",
     limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
 ) -> Response:
     """The tenants after an id, in the order of their ids, and the ``next`` request's ``after``, if there are more."""
     draft = dependencies.tenants.draft()
-    known = draft.tenants()
-    later = sorted(each for each in known if each > after)
+    known, wanted = draft.tenants(), contains.lower()
+    found = [each for each in known if wanted in each.lower()]
+    later = sorted(each for each in found if each > after)
     page = later[:limit]
     return JsonResponse(
         {
             "tenants": [tenant_fields(draft, known[each], dependencies.settings) for each in page],
             "next": page[-1] if len(later) > limit else None,
+            "total": len(found),
         }
     )
 

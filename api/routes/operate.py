@@ -12,6 +12,7 @@ from starlette.responses import Response
 from api.auth.authentication import OperateCaller
 from api.auth.caller import Caller
 from api.dependencies import AppDependencies
+from api.http.entity_tags import tag_of
 from api.http.json_http import JsonResponse
 from api.http.openapi import refusals
 from api.http.request_body import REST, body_schema, json_body
@@ -124,7 +125,7 @@ async def get_own_schema(
         document = None
     if document is None or not document.is_open_to(caller.tenant.id):
         raise ProblemError(404, "not-found", f"there is no schema {schema}")
-    return JsonResponse({"schema": str(document.ref), "content": document.content})
+    return JsonResponse({"schema": str(document.ref), "content": document.content}, headers={"ETag": tag_of(document.ref.revision)})
 
 
 @router.get("/v1/keys", responses=OWN_KEYS)

@@ -122,7 +122,6 @@ def tenant_fields(known: Draft, tenant: Tenant, settings: Settings) -> dict[str,
     }
     return {
         **exported_tenant(tenant),
-        "revision": tenant.revision,
         "keys": len(tenant.keys),
         "method": known.method_of(tenant.live_schema),
         "in_force": limits,

@@ -171,6 +171,9 @@ async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
         found += [each["id"] for each in page["tenants"] if each["id"].startswith("page-")]
         after = page["next"]
     assert found == ["page-1", "page-2", "page-3"]
+    named = await operating.done("GET", "/tenants", contains="AGE-", after="page-1", limit=1)
+    assert ([each["id"] for each in named["tenants"]], named["next"], named["total"]) == (["page-2"], "page-2", 3)
+    assert await operating.done("GET", "/tenants", contains="no such") == {"tenants": [], "next": None, "total": 0}
 
 
 async def test_keys_are_created_rotated_and_revoked(operating: Operating) -> None:
@@ -281,6 +284,15 @@ async def test_schemas_and_generations_are_written(operating: Operating) -> None
     assert (await operating.done("POST", "/schemas", {"content": {**content, "Description": "Another."}}))["schema"] == "of-http@2"
     shown = await operating.done("GET", "/schemas/of-http@1")
     assert (shown["schema"], shown["content"]) == ("of-http@1", content)
+    newest = (await operating.ask("GET", "/schemas/of-http")).headers["ETag"]
+
+    async def put(description: str, if_match: str) -> httpx.Response:
+        headers = {"X-API-Key": operating.keys["admin"], "If-Match": if_match}
+        return await operating.http.post(f"{ADMIN}/schemas", json={"content": {**content, "Description": description}}, headers=headers)
+
+    answers = await asyncio.gather(put("One.", newest), put("Two.", newest))
+    assert sorted(each.status_code for each in answers) == [200, 412], "both were made for the same revision"
+    expect_problem(await put("Three.", '"0"'), 412, "of-http@3")
     expect_problem(await operating.ask("GET", "/schemas/of-http@9"), 404, "no schema")
     expect_problem(await operating.ask("POST", "/schemas", {"content": {"EventTypes": 3}}), 422, "EventTypes")
     await operating.done("POST", "/generations", {"tenant": "first", "name": "v2", "schema": "of-http@1"})

@@ -124,6 +124,68 @@ def test_another_operators_limits_are_not_overwritten(visitor: Visitor) -> None:
     stack.call("PATCH", path, {"quota": {}}, key=stack.operator_key)
 
 
+def test_another_operators_schema_is_not_overwritten(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    stack = visitor.stack
+
+    def put(description: str) -> str:
+        content = {
+            "Name": "shared",
+            "Description": description,
+            "EventTypes": [{"EventType": "note", "Description": "Any.", "Properties": []}],
+        }
+        return str(stack.call("POST", "/v1/admin/schemas", {"content": content}, key=stack.operator_key)["schema"])
+
+    assert put("First.") == "shared@1"
+    page = visitor.sign_in(stack.operator_key, path="/schemas?schema=shared@1")
+    editor = page.get_by_label("Schema as JSON")
+    expect(editor).to_have_value(re.compile("First."))
+    editor.fill(editor.input_value().replace("Any.", "Mine."))
+    assert put("Second.") == "shared@2"
+    page.get_by_role("button", name="Store as a new revision").click()
+    form = page.get_by_role("dialog", name="Store the schema")
+    form.get_by_role("button", name="Store", exact=True).click()
+    expect(form.get_by_role("list", name="Parts that were changed")).to_contain_text('Description: "First." → "Second."')
+    visitor.picture("schema-conflict")
+    form.get_by_role("button", name="Cancel").click()
+    expect(editor).to_have_value(re.compile("Mine."))
+
+    editor.fill(editor.input_value().replace("First.", "Second."))
+    page.get_by_role("button", name="Store as a new revision").click()
+    form.get_by_role("button", name="Store", exact=True).click()
+    expect(page.get_by_text("Stored as shared@3")).to_be_visible()
+    # The next change follows the revision that was just stored.
+    expect(page.get_by_text("shared@3").first).to_be_visible()
+    editor.fill(editor.input_value().replace("Mine.", "Ours."))
+    page.get_by_role("button", name="Store as a new revision").click()
+    form.get_by_role("button", name="Store", exact=True).click()
+    expect(page.get_by_text("Stored as shared@4")).to_be_visible()
+
+
+def test_one_of_many_tenants_is_found_by_its_name(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
+    page, stack = visitor.page, visitor.stack
+    # Pages of one tenant: the test would need hundreds of them.
+    page.route("**/v1/admin/tenants?*", lambda route: route.continue_(url=route.request.url.replace("limit=100", "limit=1")))
+    visitor.sign_in(stack.operator_key, path="/keys")
+    rows = page.get_by_role("table", name="Tenants").locator("tbody tr")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Load more").click()
+    expect(rows).to_have_count(2)
+    field = page.get_by_label("Tenant", exact=True)
+    field.fill(stack.graph_tenant.upper()[1:])
+    expect(page.locator("datalist option")).to_have_attribute("value", stack.graph_tenant)
+    field.fill(stack.graph_tenant)
+    field.press("Enter")
+    expect(page.get_by_text(f"budget of the tenant {stack.graph_tenant}.")).to_be_visible()
+    expect(field).to_be_focused()
+    field.fill("")
+    field.press("Enter")
+    expect(rows).to_have_count(2)
+
+
 def test_the_history_of_a_memory_loads_further(visitor: Visitor) -> None:
     from playwright.sync_api import expect
 

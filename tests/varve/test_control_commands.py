@@ -9,7 +9,7 @@ import yaml
 
 from control import read_control
 from control.access_keys import hash_key
-from control.errors import ChangeRefusedError
+from control.errors import ChangedMeanwhileError, ChangeRefusedError
 from control.log import audit_partition
 from memory.errors import SchemaError
 from memory.schema import scenario, to_json
@@ -137,6 +137,13 @@ def test_a_file_is_applied_shown_and_exported(run: TypedCommands, tmp_path: Path
     exported = tmp_path / "exported.yaml"
     exported.write_text(run("export"))
     assert run("apply", "-f", str(exported), "--dry-run") == ""
+
+    run("tenants", "set", "a", "--weight", "3")
+    with pytest.raises(ChangedMeanwhileError, match=r"tenant/a \(revision 1 in the file, 2 now\).*--force"):
+        run("apply", "-f", str(exported))
+    (tmp_path / "desired.yaml").write_text(exported.read_text().replace("revision: 1", "# whichever"))
+    assert run("apply", "-f", str(tmp_path / "desired.yaml"), "--dry-run") == run("apply", "-f", str(exported), "--force")
+    assert "revision" not in run("export", "--no-revisions")
 
 
 def test_a_forged_audit_record_is_found(settings: Settings, run: TypedCommands) -> None:

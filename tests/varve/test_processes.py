@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from memory.errors import VarveError
 from runtime.resilience import Backoff, RestartPolicy
 from tests.varve.varve_process import living, wait_until
+from varve.embedded.ports import free_port
+from varve.embedded.stack import health_check
 from varve.errors import AccessDeniedError, DiskFullError, FolderInUseError, StartError
 from varve.supervisor.lock import exclusive_lock
-from varve.supervisor.process import ManagedProcess, ParentWatch, ProcessSpec, resident_bytes
+from varve.supervisor.process import MOST_UNANSWERED, ManagedProcess, ParentWatch, ProcessSpec, resident_bytes
 from varve.supervisor.supervisor import OneShot, Program, Supervisor
 
 DEADLINE_S = 30.0
@@ -31,7 +33,7 @@ PARENT = """
 import asyncio, sys, time
 from pathlib import Path
 from types import SimpleNamespace
-from varve.supervisor.process import ManagedProcess, ProcessSpec
+from varve.supervisor.process import MOST_UNANSWERED, ManagedProcess, ProcessSpec
 
 async def ready():
     return True
@@ -231,6 +233,48 @@ async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
         await supervisor.stop()
 
 
+ANSWERS = """
+import http.server, sys
+class Healthy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy)
+print("up", flush=True)
+server.serve_forever()
+"""
+
+
+async def test_a_hung_program_is_killed_and_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("varve.supervisor.process.LIVENESS_LOOK_S", 0.05)
+    port, checks, notices = free_port(), list[bool](), list[str]()
+
+    async def alive() -> bool:
+        checks.append(await health_check(port, timeout_s=0.5)())
+        return checks[-1]
+
+    prepare = partial(_spec, tmp_path, ANSWERS, arguments=(str(port),), ready=_prints(tmp_path / "part.log", "up"), alive=alive)
+    supervisor = Supervisor(
+        [[Program(name="part", prepare=prepare)]],
+        notice=notices.append,
+        restart_policy=RestartPolicy(backoff=Backoff(initial_interval_s=0.01, maximum_interval_s=1.0)),
+    )
+    await supervisor.start()
+    try:
+        state = supervisor.programs[0]
+        await _eventually(lambda: len(checks) > MOST_UNANSWERED)
+        assert (state.restarts, all(checks)) == (0, True), "one that answers is left alone"
+        hung = state.pid
+        assert hung is not None
+        os.kill(hung, signal.SIGSTOP)
+        await _eventually(lambda: notices[-1] == "part: ready again")
+        assert not living([psutil.Process(hung)] if psutil.pid_exists(hung) else [])
+        assert "did not answer its health check and was killed" in notices[-2]
+        assert checks.count(False) == MOST_UNANSWERED
+    finally:
+        await supervisor.stop()
+
+
 async def test_a_program_not_prepared_is_started_later(tmp_path: Path) -> None:
     problems = [RuntimeError("unforeseen"), OSError("no space left on device")]
     preparations = 0
@@ -355,6 +399,7 @@ def _spec(
     name: str = "part",
     arguments: tuple[str, ...] = (),
     ready: Callable[[], Awaitable[bool]] = _always,
+    alive: Callable[[], Awaitable[bool]] | None = None,
     start_deadline_s: float = DEADLINE_S,
     stop_deadline_s: float = DEADLINE_S,
 ) -> ProcessSpec:
@@ -363,6 +408,7 @@ def _spec(
         command=(sys.executable, "-c", code, *arguments),
         log=folder / f"{name}.log",
         ready=ready,
+        alive=alive,
         start_deadline_s=start_deadline_s,
         stop_deadline_s=stop_deadline_s,
     )

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -39,30 +40,45 @@ def apply(
     file: Annotated[Path, typer.Option("--file", "-f", help="YAML or JSON, as `varve export` writes it.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, and change nothing.")] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Remove tenants that the file does not list. Default: keep them.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite changes that were made after the file was exported. Default: show them, and fail.")
+    ] = False,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Apply a file of tenants, keys and operators, all at once or not at all. Tenants that it does not list stay, except with --prune."""
-    from control.differences import difference_lines
+    from control.errors import ChangedMeanwhileError
     from control.tenants_file import apply_file, read_tenants_file
 
-    wanted, now = read_tenants_file(file), datetime.now(UTC)
-    documents = run(
-        apply_to_log(
-            attached_settings(data),
-            lambda draft: apply_file(draft, wanted, folder=file.parent, now=now, prune=prune),
-            by=actor(by),
-            dry_run=dry_run,
-        )
-    )
+    settings, wanted, now = attached_settings(data), read_tenants_file(file), datetime.now(UTC)
+
+    def difference(*, force: bool, dry_run: bool) -> "tuple[DocumentChange, ...]":
+        change = partial(apply_file, file=wanted, folder=file.parent, now=now, prune=prune, force=force)
+        return run(apply_to_log(settings, change, by=actor(by), dry_run=dry_run))
+
+    try:
+        documents = difference(force=force, dry_run=dry_run)
+    except ChangedMeanwhileError as error:
+        _show(difference(force=True, dry_run=True))
+        raise ChangedMeanwhileError(f"{error} (--force)") from error
+    _show(documents)
+    say(f"{len(documents)} documents {'would change' if dry_run else 'changed'}", err=True)
+
+
+def _show(documents: "tuple[DocumentChange, ...]") -> None:
+    from control.differences import difference_lines
+
     for line in difference_lines(documents):
         say(line)
-    say(f"{len(documents)} documents {'would change' if dry_run else 'changed'}", err=True)
 
 
 @app.command()
 def export(
     schemas: Annotated[bool, typer.Option("--schemas", help="Include all schemas, which a new installation needs.")] = False,
+    no_revisions: Annotated[
+        bool,
+        typer.Option("--no-revisions", help="For a file that is to overwrite changes made elsewhere, such as one under version control."),
+    ] = False,
     data: DataOption = None,
 ) -> None:
     """Print tenants, keys and operators as a file for `varve apply`."""
@@ -71,8 +87,12 @@ def export(
     from control import read_control
     from control.tenants_file import export_file
 
-    state = run(read_control(attached_settings(data)))
-    typer.echo(yaml.safe_dump(export_file(state, with_schemas=schemas), sort_keys=False, allow_unicode=True), nl=False)
+    exported = export_file(run(read_control(attached_settings(data))), with_schemas=schemas)
+    if no_revisions:
+        for part in (exported, *exported["tenants"]):
+            part.pop("revision", None)
+            part.pop("operators_revision", None)
+    typer.echo(yaml.safe_dump(exported, sort_keys=False, allow_unicode=True), nl=False)
 
 
 async def apply_to_log(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":

@@ -175,6 +175,7 @@ class EmbeddedStack:
             command=(sys.executable, "-m", "varve", *arguments),
             log=self._log(name),
             ready=_http_probe(self._probe_ports[name]),
+            alive=health_check(self._probe_ports[name]),
             environment={
                 **self.environment(),
                 "VARVE_METRICS_HOST": HOST,
@@ -191,8 +192,7 @@ class EmbeddedStack:
 
 
 def _http_probe(port: int) -> Callable[[], Awaitable[bool]]:
-    # One client for all probes of a process: making one costs more than a probe. It keeps no connection open, so nothing has to close it.
-    client = httpx.AsyncClient(timeout=PROBE_TIMEOUT_S, limits=httpx.Limits(max_keepalive_connections=0))
+    client = _probe_client(PROBE_TIMEOUT_S)
 
     async def ready() -> bool:
         # Most probes are too early, and a refused HTTP request takes twenty times the CPU of a refused connection.
@@ -204,6 +204,27 @@ def _http_probe(port: int) -> Callable[[], Awaitable[bool]]:
             return False
 
     return ready
+
+
+def health_check(port: int, *, timeout_s: float = PROBE_TIMEOUT_S) -> Callable[[], Awaitable[bool]]:
+    """Whether the process at a port answers its health check, or has ended: the kernel accepts connections for one that hangs."""
+    client = _probe_client(timeout_s)
+
+    async def alive() -> bool:
+        try:
+            await client.get(f"http://{HOST}:{port}/healthz")
+        except httpx.TimeoutException:
+            return False
+        except httpx.TransportError:
+            return True
+        return True
+
+    return alive
+
+
+def _probe_client(timeout_s: float) -> httpx.AsyncClient:
+    # One client for all probes of a process: making one costs more than a probe. It keeps no connection open, so nothing has to close it.
+    return httpx.AsyncClient(timeout=timeout_s, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 def _service_port(settings: Settings, given: int | None, *, throwaway: bool) -> int:

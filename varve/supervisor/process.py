@@ -25,6 +25,11 @@ TAIL_BYTES: Final = 16_384
 ROTATE_BYTES: Final = 16 * 1024 * 1024
 LOG_LOOK_S: Final = 5.0
 """Seconds between two checks of a log's size."""
+LIVENESS_LOOK_S: Final = 5.0
+"""Seconds between two health checks of a running process."""
+MOST_UNANSWERED: Final = 6
+"""Health checks in a row without an answer, after which a process counts as hung. They are counted, since all processes of a machine that
+was suspended miss the same time."""
 
 ParentWatch = Literal["kernel", "pipe"]
 """Mechanism that kills a child when its parent dies: see :mod:`varve.supervisor.launch`."""
@@ -48,6 +53,8 @@ class ProcessSpec:
     """Its output is appended here."""
     ready: Callable[[], Awaitable[bool]]
     """Readiness probe: true once it serves. Called repeatedly while it starts, never after."""
+    alive: Callable[[], Awaitable[bool]] | None = None
+    """Health check of the running process: false if it hangs. None: it is not checked."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables added to this process's environment."""
     start_deadline_s: float = 60.0
@@ -76,6 +83,8 @@ class ManagedProcess:
         self.may_start_again = False
         """Whether it ended before it was ready in a way that the next start may escape: by a foreign signal, such as SIGSEGV, or SIGKILL
         for lack of memory; or because it has to be restarted, such as a worker whose Kafka session ended while the machine slept."""
+        self.was_hung = False
+        """Whether :meth:`kill_if_hung` killed it."""
 
     @property
     def pid(self) -> int | None:
@@ -119,6 +128,21 @@ class ManagedProcess:
                     await asyncio.to_thread(self._shorten_log)
                 next_look = time.monotonic() + LOG_LOOK_S
             await asyncio.sleep(END_LOOK_S)
+
+    async def kill_if_hung(self) -> None:
+        """Checks the running process until it has left :data:`MOST_UNANSWERED` checks in a row unanswered, and then kills it.
+
+        It gets no SIGTERM first: a process that does not run does not handle it.
+        """
+        alive = self.spec.alive
+        if alive is None:
+            return
+        unanswered = 0
+        while unanswered < MOST_UNANSWERED:
+            answered, _ = await asyncio.gather(alive(), asyncio.sleep(LIVENESS_LOOK_S))
+            unanswered = 0 if answered else unanswered + 1
+        self.was_hung = True
+        self.signal(signal.SIGKILL)
 
     async def stop(self) -> bool:
         """Sends SIGTERM, and SIGKILL if the process has not ended within its deadline.

@@ -64,7 +64,7 @@ class ProgramState:
 
 
 class Supervisor:
-    """Starts the levels in order, restarts what crashes, and stops all in reverse.
+    """Starts the levels in order, restarts what crashes or hangs, and stops all in reverse.
 
     Args:
         levels: The levels. Members of one level start and stop together.
@@ -170,8 +170,14 @@ class Supervisor:
         while True:
             process = state.process
             assert process is not None
-            await process.wait_ended()
-            if state.phase == "ready":
+            checking = asyncio.create_task(process.kill_if_hung())
+            try:
+                await process.wait_ended()
+            finally:
+                checking.cancel()
+            if process.was_hung:
+                state.problem = f"it did not answer its health check and was killed (log: {process.spec.log})"
+            elif state.phase == "ready":
                 state.problem = str(process.failure(f"{program.name} ended with {describe_exit(process.exit_code or 0)}"))
             await process.stop()
             state.phase = "restarting"

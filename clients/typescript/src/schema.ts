@@ -7117,6 +7117,8 @@ export interface operations {
             /** @description The schema. It can be sent back unchanged. */
             200: {
                 headers: {
+                    /** @description Its revision, for `If-Match`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {

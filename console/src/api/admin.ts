@@ -1,17 +1,17 @@
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 
-import { allPages, api, unwrap } from "./client";
+import { api, unwrap } from "./client";
 
-const PAGE = 200;
+const PAGE = 100;
 
-/** All tenants, for an operator. */
-export const tenantsQuery = queryOptions({
-  queryKey: ["admin", "tenants"],
-  staleTime: 30_000,
-  queryFn: async () => ({
-    tenants: await allPages(async (after: string | undefined) => {
-      const { tenants, next } = await unwrap(api.GET("/v1/admin/tenants", { params: { query: { after, limit: PAGE } } }));
-      return { entries: tenants, next };
-    }),
-  }),
-});
+/** The tenants, for an operator, by id and in pages: all, or those whose id contains a text. */
+export function tenantsQuery(contains = "") {
+  return infiniteQueryOptions({
+    queryKey: ["admin", "tenants", "list", contains],
+    staleTime: 30_000,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) => unwrap(api.GET("/v1/admin/tenants", { params: { query: { contains: contains || undefined, after: pageParam, limit: PAGE } } })),
+    getNextPageParam: (last) => last.next ?? undefined,
+    placeholderData: (before) => before,
+  });
+}

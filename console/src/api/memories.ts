@@ -17,9 +17,10 @@ export interface MemoryFilter {
 
 const PAGE = 50;
 
-/** A day of the filter as the start of that day in the reader's time zone. */
+/** A day of the filter as the start of that day in the reader's time zone. An address may have any text in its place, which is no filter. */
 export function dayStart(day: string | undefined): string | undefined {
-  return day ? new Date(`${day}T00:00:00`).toISOString() : undefined;
+  const start = new Date(`${day ?? ""}T00:00:00`);
+  return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
 }
 
 export function memoriesQuery(filter: MemoryFilter) {

@@ -71,10 +71,11 @@ export function checkQuery(principal: Principal, draft: Draft | null) {
   });
 }
 
-/** Stores a schema as a new revision. Tenants use it once a generation of theirs does. */
+/** Stores a schema as a new revision. Tenants use it once a generation of theirs does. The service refuses it with 412 if it does not follow the revision that was seen; 0: none. */
 export function useCreateSchema() {
   return useChange(
-    ({ content, tenant }: { content: unknown; tenant: string | null }) => unwrap(api.POST("/v1/admin/schemas", { body: { content: content as Schemas["JsonValue"], tenant } })),
+    ({ content, tenant, seen }: { content: unknown; tenant: string | null; seen: number }) =>
+      unwrap(api.POST("/v1/admin/schemas", { params: { header: { "If-Match": `"${seen}"` } }, body: { content: content as Schemas["JsonValue"], tenant } })),
     "schemas",
   );
 }

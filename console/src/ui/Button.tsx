@@ -17,15 +17,17 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   busy?: boolean;
 }
 
-export function Button({ tone = "plain", size = "normal", busy = false, className, disabled, children, type = "button", ...rest }: Props) {
+/** A button. While it is busy it does nothing, but keeps the focus, which a disabled button would lose. */
+export function Button({ tone = "plain", size = "normal", busy = false, className, children, type = "button", onClick, ...rest }: Props) {
   return (
     <button
       type={type}
-      disabled={disabled || busy}
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       className={cx(
         "inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors",
-        "disabled:cursor-not-allowed disabled:opacity-60",
+        "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60",
         size === "small" ? "min-h-7 px-2 text-xs" : "min-h-9 px-3 text-sm",
         TONES[tone],
         className,

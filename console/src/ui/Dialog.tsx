@@ -48,6 +48,8 @@ export function Dialog({ title, onClose, children, shape = "box" }: Props) {
       ref={element}
       aria-labelledby={id}
       onCancel={(event) => {
+        // React also passes the event of a dialog inside this one, which would close both.
+        if (event.target !== element.current) return;
         event.preventDefault();
         onClose();
       }}

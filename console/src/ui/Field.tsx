@@ -38,12 +38,15 @@ function described(id: string, { hint, error }: Common): { "aria-describedby"?: 
   return { "aria-describedby": hint || error ? `${id}-note` : undefined, "aria-invalid": error ? true : undefined };
 }
 
+/** Years have four digits: browsers also take six, which no time of the API has. */
+const LAST_DAY = "9999-12-31";
+
 export function TextField({ label, hint, error, hideLabel, className, ...rest }: Common & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
   const common = { label, hint, error, hideLabel };
   return (
     <Labelled id={id} className={className} {...common}>
-      <input id={id} className={cx(CONTROL, "h-9")} {...described(id, common)} {...rest} />
+      <input id={id} className={cx(CONTROL, "h-9")} max={rest.type === "date" ? LAST_DAY : undefined} {...described(id, common)} {...rest} />
     </Labelled>
   );
 }

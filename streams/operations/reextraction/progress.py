@@ -63,7 +63,7 @@ class Progress:
     @property
     def windows_left(self) -> int:
         """Windows to extract, including parked ones: an estimate if the log has windows of other tenants, otherwise a count."""
-        return round(self.run.estimate.windows * (1 - self.share)) + self.parked if not self.is_caught_up else 0
+        return windows_left(self.run, position=self.position, end=self.end) + self.parked
 
     @property
     def tokens_left(self) -> int | None:
@@ -144,6 +144,15 @@ class Progress:
             "estimate": run.estimate.model_dump(mode="json"),
             "advice": self.advice,
         }
+
+
+def windows_left(run: Reextraction, *, position: int, end: int) -> int:
+    """Windows after a position, by the windows that were counted at its start: offsets also count the marks of transactions.
+
+    Rounded up, so that 0 means that none is left.
+    """
+    total, left = end - run.first_position, max(0, min(end - position, end - run.first_position))
+    return 0 if total <= 0 else -(-run.estimate.windows * left // total)
 
 
 async def read_progress(settings: Settings, known: Draft, generation: str, *, redis: GuardedRedis, now: datetime | None = None) -> Progress:

@@ -36,7 +36,7 @@ from streams.operations.reextraction.cancelling import remove_results
 from streams.operations.reextraction.day_waits import RENEWAL_S
 from streams.operations.reextraction.metering import RunMetering, limited_settings
 from streams.operations.reextraction.priority import busy_stage
-from streams.operations.reextraction.progress import read_spent
+from streams.operations.reextraction.progress import position_in, read_spent, windows_left
 from streams.run import serve_stage
 
 _log = logger(__name__)
@@ -225,7 +225,7 @@ class _Worker:
         async with KafkaOffsets(kafka=settings.kafka) as offsets:
             while True:
                 try:
-                    left = sum((await offsets.lag(group, [topic])).values()) + (await read_parked(offsets, group, [topic])).count
+                    left = await _windows_left(offsets, run, group, topic)
                     busy = await busy_stage(settings, offsets)
                     known = Draft(self._follower.state)
                     now = known.reextraction(run.generation) or run
@@ -244,6 +244,12 @@ class _Worker:
                     gauges.reextraction_cost.labels(run.generation).set(spent.amount.cost)
                     gauges.reextraction_yielding.labels(run.generation).set(busy is not None)
                 await asyncio.sleep(_MEASURE_S)
+
+
+async def _windows_left(offsets: KafkaOffsets, run: Reextraction, group: str, topic: str) -> int:
+    ends, committed = await offsets.end_offsets([topic]), await offsets.committed_offsets(group, [topic])
+    parked = (await read_parked(offsets, group, [topic])).count
+    return windows_left(run, position=position_in(ends, committed), end=sum(ends.values())) + parked
 
 
 async def _renew_waits(metering: RunMetering) -> None:

@@ -248,6 +248,17 @@ async def test_requests_without_a_key_are_refused(service: RunningService, url: 
             assert (await http.post("/mcp", json=ping, headers={**key, "Origin": origin})).status_code == status, origin
 
 
+async def test_a_request_without_an_id_is_answered(service: RunningService, url: str) -> None:
+    headers = {**service.auth("acme"), "Accept": "application/json, text/event-stream"}
+    request = {"jsonrpc": "2.0", "method": "tools/list"}
+    async with httpx.AsyncClient(base_url=url, headers=headers) as http:
+        for sent in (request, {**request, "id": None}, {**request, "id": 1.5}, {**request, "id": True}):
+            refused = await http.post("/mcp", json=sent)
+            assert (refused.status_code, refused.json()["id"], refused.json()["error"]["code"]) == (400, None, -32600), sent
+        noted = await http.post("/mcp", json={**request, "method": "notifications/initialized"})
+        assert (noted.status_code, noted.content) == (202, b"")
+
+
 async def test_a_service_without_the_setting_has_no_endpoint(service: RunningService) -> None:
     assert (await service.http.post("/mcp", json={}, headers=service.auth("acme"))).status_code == 404
     assert "/mcp" not in (await service.http.get("/openapi.json")).json()["paths"]

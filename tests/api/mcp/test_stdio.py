@@ -52,6 +52,7 @@ async def test_lines_that_are_no_messages_are_answered(tmp_path: Path) -> None:
         line(id=1, method="tools/call", params={"name": "recall", "arguments": {"query": "half of a character: \ud83d"}}),
         line(id="two", method="tools/call", params=[]),
         b"{nope\n",
+        line(id=None, method="tools/list"),
         line(id=3, method="ping"),
     ]
     assert process.stdin is not None
@@ -59,11 +60,11 @@ async def test_lines_that_are_no_messages_are_answered(tmp_path: Path) -> None:
     process.stdin.write(b"".join(lines))
     # The end of the input stops the server, also while it answers.
     async with asyncio.timeout(60):
-        output = [await process.stdout.readline() for _ in range(5)]
+        output = [await process.stdout.readline() for _ in range(6)]
     process.stdin.close()
     await process.wait()
-    answers = {each["id"]: each.get("error", {}).get("code") for each in map(json.loads, output)}
-    assert answers == {0: None, 1: -32700, "two": -32600, None: -32700, 3: None}
+    answers = [(each["id"], each.get("error", {}).get("code")) for each in map(json.loads, output)]
+    assert sorted(answers, key=str) == sorted([(0, None), (1, -32700), ("two", -32600), (None, -32700), (None, -32600), (3, None)], key=str)
 
 
 async def test_an_unreachable_service_is_named(tmp_path: Path) -> None:

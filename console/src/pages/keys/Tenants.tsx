@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
@@ -7,9 +7,11 @@ import type { Tenant } from "@/api/keys";
 import { Badge } from "@/ui/Badge";
 import { TextField } from "@/ui/Field";
 import { counted } from "@/ui/format";
+import { LoadMore } from "@/ui/LoadMore";
 import { Panel } from "@/ui/Panel";
 import { Empty, QueryState } from "@/ui/states";
 import { Table, type Column } from "@/ui/Table";
+import { useSettled } from "@/ui/useSettled";
 
 const COLUMNS: Column<Tenant>[] = [
   {
@@ -33,19 +35,25 @@ const COLUMNS: Column<Tenant>[] = [
 const FEW = 10;
 
 export function Tenants() {
-  const query = useQuery(tenantsQuery);
   const [text, setText] = useState("");
-  const all = query.data?.tenants ?? [];
-  const found = all.filter((tenant) => tenant.id.toLowerCase().includes(text.trim().toLowerCase()));
+  const wanted = useSettled(text.trim());
+  const all = useInfiniteQuery(tenantsQuery());
+  const query = useInfiniteQuery(tenantsQuery(wanted));
+  const total = all.data?.pages[0]?.total ?? 0;
   return (
     <Panel
       title="Tenants"
-      note={query.data && counted(all.length, "tenant")}
-      actions={all.length > FEW && <TextField label="Find a tenant" hideLabel type="search" placeholder="Find a tenant" value={text} onChange={(event) => setText(event.target.value)} />}
+      note={all.data && counted(total, "tenant")}
+      actions={total > FEW && <TextField label="Find a tenant" hideLabel type="search" placeholder="Find a tenant" value={text} onChange={(event) => setText(event.target.value)} />}
       flush
     >
-      <QueryState query={query} isEmpty={() => found.length === 0} empty={<Empty title={text ? "No tenant has this text in its name" : "There is no tenant yet"} />}>
-        {() => <Table caption="Tenants" columns={COLUMNS} rows={found} rowKey={(tenant) => tenant.id} step={100} />}
+      <QueryState query={query} isEmpty={({ pages }) => pages[0]?.total === 0} empty={<Empty title={wanted ? "No tenant has this text in its name" : "There is no tenant yet"} />}>
+        {({ pages }) => (
+          <>
+            <Table caption="Tenants" columns={COLUMNS} rows={pages.flatMap((page) => page.tenants)} rowKey={(tenant) => tenant.id} />
+            {!query.isPlaceholderData && <LoadMore query={query} />}
+          </>
+        )}
       </QueryState>
     </Panel>
   );

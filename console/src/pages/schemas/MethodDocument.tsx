@@ -6,12 +6,12 @@ import { usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { SelectField } from "@/ui/Field";
 import { Panel } from "@/ui/Panel";
+import { useSettled } from "@/ui/useSettled";
 
 import { CheckView } from "./CheckView";
 import { parseText } from "./draft";
 import { JsonEditor, type EditorHandle } from "./JsonEditor";
 import { PreviewPanel } from "./PreviewPanel";
-import { useSettled } from "./useSettled";
 import { useUnsaved } from "./useUnsaved";
 
 /** Edits a memory method, checked together with a schema that it extends. */

@@ -8,22 +8,32 @@ import { SelectField } from "@/ui/Field";
 import { copy } from "@/ui/clipboard";
 import { notify } from "@/ui/notices";
 import { Panel } from "@/ui/Panel";
+import { useSettled } from "@/ui/useSettled";
 
 import { CheckView } from "./CheckView";
 import { parseText } from "./draft";
 import { JsonEditor, type EditorHandle } from "./JsonEditor";
 import { lineOfPath } from "./locate";
 import { PreviewPanel } from "./PreviewPanel";
+import { nameOf, newestOf } from "./revisions";
 import { SaveDialog } from "./SaveDialog";
-import { useSettled } from "./useSettled";
 import { useUnsaved } from "./useUnsaved";
 
+interface Props {
+  title: string;
+  initial: string;
+  /** The schemas that are known, such as `notes@2`. What is stored follows the newest of them. */
+  known: string[];
+}
+
 /** Edits a schema. The service checks each state of the text that stays for a moment. */
-export function SchemaEditor({ title, initial }: { title: string; initial: string }) {
+export function SchemaEditor({ title, initial, known }: Props) {
   const principal = usePrincipal();
   const [text, setText] = useState(initial);
   const [method, setMethod] = useState("");
   const [isSaving, setIsSaving] = useState(false);
+  // Those of the moment in which the editor was opened: the list may be read again meanwhile.
+  const [newest, setNewest] = useState(() => newestOf(known));
   const editor = useRef<EditorHandle>(null);
   const allowLeaving = useUnsaved(text !== initial);
   const shown = useDeferredValue(text);
@@ -76,7 +86,15 @@ export function SchemaEditor({ title, initial }: { title: string; initial: strin
         </div>
       </Panel>
       {principal.kind === "tenant" && <PreviewPanel draft={isValid ? draft : null} />}
-      {isSaving && draft && <SaveDialog content={draft.content} onStored={allowLeaving} onClose={() => setIsSaving(false)} />}
+      {isSaving && draft && (
+        <SaveDialog
+          content={draft.content}
+          seen={newest[nameOf(draft.content)] ?? 0}
+          onSeen={(revision) => setNewest({ ...newest, [nameOf(draft.content)]: revision })}
+          onStored={allowLeaving}
+          onClose={() => setIsSaving(false)}
+        />
+      )}
     </div>
   );
 }

@@ -35,18 +35,25 @@ function Chosen() {
   const { schema, method } = route.useSearch();
   const revisions = useQuery(revisionsQuery(principal));
   if (method) return <Method key={method} name={method} />;
-  if (schema === "new") return <SchemaEditor key="new" title="New schema" initial={pretty(EXAMPLE)} />;
-  const first = revisions.data?.find((each) => each.in_force) ?? revisions.data?.[0];
+  if (!revisions.data) {
+    return (
+      <Panel>
+        <QueryState query={revisions}>{() => null}</QueryState>
+      </Panel>
+    );
+  }
+  const known = revisions.data.map((each) => each.schema);
+  if (schema === "new") return <SchemaEditor key="new" title="New schema" initial={pretty(EXAMPLE)} known={known} />;
+  const first = revisions.data.find((each) => each.in_force) ?? revisions.data[0];
   const name = schema ?? first?.schema;
-  if (name) return <Schema key={name} name={name} />;
-  return <Panel>{revisions.data ? "There is no schema yet." : <QueryState query={revisions}>{() => null}</QueryState>}</Panel>;
+  return name ? <Schema key={name} name={name} known={known} /> : <Panel>There is no schema yet.</Panel>;
 }
 
-function Schema({ name }: { name: string }) {
+function Schema({ name, known }: { name: string; known: string[] }) {
   const query = useQuery(schemaQuery(usePrincipal(), name));
   return (
     <div className="min-w-0 space-y-4">
-      <QueryState query={query}>{(schema) => <SchemaEditor title={schema.schema} initial={pretty(schema.content)} />}</QueryState>
+      <QueryState query={query}>{(schema) => <SchemaEditor title={schema.schema} initial={pretty(schema.content)} known={[...known, schema.schema]} />}</QueryState>
     </div>
   );
 }

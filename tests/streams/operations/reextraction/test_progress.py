@@ -9,7 +9,7 @@ from control.reextraction import RunBudget
 from models.llm.budget import Amount, Spent
 from runtime.kafka import TopicPartition
 from streams.operations.reextraction.day_waits import DayWait
-from streams.operations.reextraction.progress import position_in
+from streams.operations.reextraction.progress import position_in, windows_left
 from tests.streams.operations.reextraction.half_done import HALF, START, with_run
 
 
@@ -34,6 +34,12 @@ def test_parked_windows_are_not_done() -> None:
     assert not parked.is_caught_up
     assert parked.windows_left == 3
     assert replace(parked, parked=0).is_caught_up
+
+
+def test_marks_of_transactions_are_no_windows() -> None:
+    """Of 100 offsets, half are marks: 50 windows were counted at the start."""
+    run = with_run(HALF, estimate=HALF.run.estimate.model_copy(update={"windows": 50})).run
+    assert [windows_left(run, position=position, end=150) for position in (0, 50, 100, 149, 150)] == [50, 50, 25, 1, 0]
 
 
 def test_a_wait_for_a_budget_is_shown() -> None:

@@ -1,0 +1,1 @@
+import{At as e}from"./format-DBQu0f3V.js";var t=e();function n({value:e,label:n}){return(0,t.jsx)(`pre`,{role:`region`,"aria-label":n,tabIndex:0,className:`max-h-96 overflow-auto rounded-md bg-raised p-3 font-mono text-xs leading-5 whitespace-pre-wrap`,children:JSON.stringify(e,null,2)})}export{n as t};

@@ -1,1 +1,0 @@
-import{At as e,E as t}from"./format-BXO7pLr_.js";var n=e();function r({query:e,className:r=`border-t p-3`}){return e.hasNextPage?(0,n.jsx)(`div`,{className:`${r} text-center`,children:(0,n.jsx)(t,{busy:e.isFetchingNextPage,onClick:()=>void e.fetchNextPage(),children:`Load more`})}):null}export{r as t};

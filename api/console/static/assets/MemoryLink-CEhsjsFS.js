@@ -1,0 +1,1 @@
+import{At as e,I as t}from"./format-DBQu0f3V.js";var n=e();function r({id:e,className:r=`hover:text-accent hover:underline`,children:a,onClick:o}){return(0,n.jsx)(t,{to:`.`,search:t=>({...t,memory:e}),className:a===void 0?i:r,onClick:o,children:a??e})}var i=`font-mono text-xs break-all text-accent underline`;export{r as t};

@@ -1,1 +1,0 @@
-import{At as e}from"./format-BXO7pLr_.js";var t=e();function n({className:e=`flex flex-wrap items-end gap-3`,onSearch:n,children:r}){return(0,t.jsx)(`form`,{role:`search`,className:e,onSubmit:e=>{e.preventDefault(),n()},children:r})}export{n as t};
