@@ -48,6 +48,7 @@ def test_a_killed_server_ends_its_commands_and_is_replaced(server: ForkServer, t
     process = psutil.Process(command.pid)
     parent = process.parent()
     assert parent is not None
+    assert parent.num_threads() == 1, "a fork has only the thread that forked"
     parent.kill()
     assert _ended(command) == -signal.SIGKILL
     wait_until(lambda: not living([process]), seconds=60, failure=process.status)
