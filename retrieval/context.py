@@ -16,10 +16,11 @@ from memory.errors import RecordError
 from memory.records import Memory, Message
 from memory.texts.fencing import one_line_json
 from memory.texts.text import estimate_tokens
-from retrieval.context_lines import HitGroup, dated_text, doubt, grouped, has_only_figures, state_text
+from retrieval.context_lines import HitGroup, dated_text, doubt, grouped, has_only_figures
 from retrieval.prompt_delimiter import PromptDelimiter, short_hash
 from retrieval.redundancy.entity_coverage import covered_by_entity
 from retrieval.request import RecallHit
+from retrieval.state_text import state_text
 from runtime.logs import logger
 from runtime.redis.session_tail import SessionView
 from stores.port import TenantScope

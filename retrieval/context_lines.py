@@ -1,10 +1,10 @@
 """The words of a context's lines, and which memories share one: a prompt pays for each word that a line repeats."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from memory.dates.calendar import day_in_words
 from memory.dates.event_date import UNKNOWN_DATE, shown_date
@@ -15,8 +15,6 @@ from retrieval.request import RecallHit
 
 _DURATION: Final = re.compile(r" after [\d.e+-]+ ms(?=[ ;.]|$)")
 """How long a tool ran, in an event that a rule worded."""
-_COUNT: Final = re.compile(r"(?P<count>\d+ events? in full)(?:\n|$)")
-"""The first line of a timeline: how many events are not summarized (:mod:`operators.timeline.compress`). They are memories themselves."""
 
 
 def dated_text(memory: Memory) -> str:
@@ -46,25 +44,6 @@ def _quoted(memory: Memory, said_at: datetime) -> str:
 def _is_announced(memory: Memory, said_at: datetime) -> bool:
     """Whether it was said before the day for which it was said: a plan may not have happened."""
     return memory.kind == "event" and memory.event_time.date() > said_at.date()
-
-
-def state_text(whole: str, properties: Mapping[str, Any]) -> str | None:
-    """An entity's text without the sizes of its timelines; None if it has nothing else.
-
-    Args:
-        whole: The entity's content.
-        properties: The entity's properties.
-    """
-    content = whole
-    for name, value in properties.items():
-        if isinstance(value, str) and (counted := _COUNT.match(value)) is not None:
-            label = name.replace("_", " ")
-            clause = f"{label}: {counted['count']}"
-            for separator in (" / ", ", "):
-                content = content.replace(f"{clause}{separator}", f"{label}: ", 1)
-            for lone in (f"; {clause}", f"{clause}; ", f": {clause}"):
-                content = content.replace(lone, "", 1)
-    return content if content == whole or ": " in content else None
 
 
 def doubt(memory: Memory) -> str:

@@ -40,7 +40,8 @@ def test_a_client_command_loads_no_server_part() -> None:
     code = """
 import sys
 from contextlib import suppress
-from varve.cli import main
+from varve.cli import main, send_and_recall
+send_and_recall._with_content([{"content": "city: Bergen"}])
 sys.argv = ["varve", "recall", "who?"]
 with suppress(SystemExit):
     main()

@@ -18,7 +18,20 @@ from tests.varve.varve_process import VarveProcess, living, logs_of, wait_until
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
 READY = "all parts are ready"
-PROCESSES = {"kafka", "redis", "edge", "sessions", "extraction", "events", "entities", "merging", "index", "recalls", "service"}
+PROCESSES = {
+    "kafka",
+    "redis",
+    "edge",
+    "fork-server",
+    "sessions",
+    "extraction",
+    "events",
+    "entities",
+    "merging",
+    "index",
+    "recalls",
+    "service",
+}
 MESSAGES = [
     {
         "user": "u",
@@ -40,7 +53,7 @@ def test_messages_survive_a_restart_and_no_process_a_kill(tmp_path: Path) -> Non
         assert len(family) == len(PROCESSES)
         assert f"process {dev.process.pid}) works on {data}" in _refusal(data)
 
-        next(process for process in family if process.cmdline()[-2:] == ["worker", "sessions"]).kill()
+        next(process for process in family if process.name() == "varve sessions").kill()
         dev.wait_for_output("sessions: ready again")
         file = tmp_path / "messages.jsonl"
         file.write_bytes(b"\n".join(map(orjson.dumps, MESSAGES)))

@@ -9,6 +9,7 @@ import typer
 
 from memory.errors import VarveError
 from memory.texts.visible_text import visible
+from runtime.garbage import collect_seldom
 from runtime.interruption import exit_code_of_signal, handle_signals
 from varve.cli import (
     control_log,
@@ -114,6 +115,8 @@ for name, group_of in (
 def main() -> None:
     """Runs the command line. Only the user can read what it and its children write: files have mode 0600, folders and sockets 0700."""
     os.umask(0o077)
+    # Most commands load modules for most of their time.
+    collect_seldom()
     # NumPy reads this when it is imported, and multiplies in the calling thread. Varve's matrices are small: with a thread per core, a
     # product waits for cores that work for other processes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -67,7 +67,6 @@ def import_file(
     The whole file is checked before anything is sent. An interrupted import continues where it stopped. Each fact without messages
     becomes one message. A dry run estimates the calls and tokens of a model, and their cost if `VARVE_LLM__PRICE_TABLE` has a price.
     """
-    from varve.imports.cost import WindowCount
     from varve.imports.counts import ImportCounts, read_messages
     from varve.imports.files import ExportFile
     from varve.imports.formats import FORMATS
@@ -77,7 +76,7 @@ def import_file(
         raise typer.BadParameter(f"{form!r} is not one of {', '.join(FORMATS)}", param_hint="--format")
     options = _options(user, session, time_zone, date_order, start)
     export, counts, settings = ExportFile(file), ImportCounts(), load_settings(data)
-    windows = WindowCount(settings) if dry_run else None
+    windows = _window_count(settings) if dry_run else None
     for message in read_messages(export, chosen, options, counts):
         if windows is not None:
             windows.add(message)
@@ -109,6 +108,13 @@ def _options(user: str | None, session: str | None, time_zone: str, date_order: 
     if date_order is not None and order is None:
         raise typer.BadParameter(f"{date_order!r} is not one of {', '.join(DATE_ORDERS)}", param_hint="--date-order")
     return ImportOptions(user=user, session=session, time_zone=time_zone, date_order=order, start=start)
+
+
+def _window_count(settings: "Settings") -> "WindowCount":
+    # It loads the stage of the sessions, which a real import does not need.
+    from varve.imports.cost import WindowCount
+
+    return WindowCount(settings)
 
 
 def _estimate(windows: "WindowCount", settings: "Settings", schema: str, *, quiet: bool) -> dict[str, Any]:

@@ -136,7 +136,7 @@ async def _send(conversation: "Conversation", data: Path | None, *, flush: bool)
 
 def _with_content(entities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The entities as a context shows them: without the sizes of timelines, and without entities that have nothing else."""
-    from retrieval.context_lines import state_text
+    from retrieval.state_text import state_text
 
     texts = [(entity, state_text(entity["content"], entity.get("properties") or {})) for entity in entities]
     return [{**entity, "content": text} for entity, text in texts if text is not None]

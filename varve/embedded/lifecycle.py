@@ -50,6 +50,9 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor) -> AsyncIt
         async with AsyncExitStack() as ending:
             # Before the lock: the next stack, which waits for the lock, gets the same port.
             ending.callback(release_preferred_port, settings.service.port)
+            if stack.fork_server is not None:
+                stack.fork_server.start()
+                ending.callback(stack.fork_server.stop)
             await supervisor.start()
             ending.push_async_callback(supervisor.stop)
             ending.callback(StackFile.remove, settings.data)

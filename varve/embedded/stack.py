@@ -18,7 +18,8 @@ from varve.embedded.ports import HOST, free_port, listens, preferred_port, requi
 from varve.embedded.private_files import kept_secret
 from varve.embedded.redis import EmbeddedRedis
 from varve.embedded.tenants import DeveloperTenant, prepare_tenants
-from varve.supervisor.process import ProcessSpec
+from varve.supervisor.forked import ForkServer
+from varve.supervisor.process import NATIVE_PARENT_WATCH, ProcessSpec
 from varve.supervisor.start_errors import waiting_stage
 from varve.supervisor.supervisor import Level, OneShot, Program
 
@@ -89,6 +90,9 @@ class EmbeddedStack:
         )
         """The settings with the stack's addresses."""
         self._probe_ports = {name: free_port() for name in (*STAGES, SERVICE)}
+        # Elsewhere than on Linux, nothing ends the forks of a killed stack.
+        self.fork_server = ForkServer(self._log("fork-server")) if NATIVE_PARENT_WATCH == "kernel" else None
+        """Runs the stages and the service, which load the same modules; while it loads them, Kafka starts."""
 
     @property
     def service_url(self) -> str:
@@ -172,7 +176,8 @@ class EmbeddedStack:
     def _varve(self, name: str, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None) -> ProcessSpec:
         return ProcessSpec(
             name=name,
-            command=(sys.executable, "-m", "varve", *arguments),
+            command=arguments if self.fork_server is not None else (sys.executable, "-m", "varve", *arguments),
+            fork_server=self.fork_server,
             log=self._log(name),
             ready=_http_probe(self._probe_ports[name]),
             alive=health_check(self._probe_ports[name]),

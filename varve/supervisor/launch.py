@@ -28,19 +28,30 @@ def main(arguments: list[str]) -> None:
     """
     mode, parent, pipe, _, *command = arguments
     if mode == "kernel":
-        _die_with_parent()
+        die_with_parent(int(parent))
     else:
         _watch_parent(int(pipe))
-    if os.getppid() != int(parent):
-        raise SystemExit("the process that started this one has ended")
+        _require_parent(int(parent))
     os.execvp(command[0], command)
 
 
-def _die_with_parent() -> None:
-    """SIGKILL, not SIGTERM: it also ends a child that hangs, and no program of the stack loses data by it."""
+def die_with_parent(parent: int) -> None:
+    """Has the kernel kill this process when its parent dies.
+
+    SIGKILL, not SIGTERM: it also ends a child that hangs, and no program of the stack loses data by it.
+
+    Args:
+        parent: The parent's process id. If it has ended already, this process ends.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         raise SystemExit(f"cannot set the parent-death signal: {os.strerror(ctypes.get_errno())}")
+    _require_parent(parent)
+
+
+def _require_parent(parent: int) -> None:
+    if os.getppid() != parent:
+        raise SystemExit("the process that started this one has ended")
 
 
 def _watch_parent(pipe: int) -> None:

@@ -11,11 +11,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import IO, Final, Literal
 
 from memory.errors import VarveError
 from varve.errors import StartError
 from varve.supervisor import launch
+from varve.supervisor.forked import ForkedCommand, ForkServer
 from varve.supervisor.start_errors import explained_os_errors, file_error_in
 
 POLL_S: Final = 0.05
@@ -49,6 +50,7 @@ class ProcessSpec:
 
     name: str
     command: tuple[str, ...]
+    """The program and its arguments; with a fork server, the words after ``varve``."""
     log: Path
     """Its output is appended here."""
     ready: Callable[[], Awaitable[bool]]
@@ -62,6 +64,8 @@ class ProcessSpec:
     """Seconds between SIGTERM and SIGKILL."""
     diagnose: Diagnosis = no_diagnosis
     """Turns the end of its log into a clear error; None if it finds none."""
+    fork_server: ForkServer | None = None
+    """Runs the command, which is one of ``varve``. None: it is a program of its own."""
 
 
 class ManagedProcess:
@@ -77,7 +81,7 @@ class ManagedProcess:
     def __init__(self, spec: ProcessSpec, *, parent_watch: ParentWatch = NATIVE_PARENT_WATCH) -> None:
         self.spec = spec
         self._parent_watch: ParentWatch = parent_watch
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: subprocess.Popen[bytes] | ForkedCommand | None = None
         self._log_start = 0
         self._watch_pipe: int | None = None
         self.may_start_again = False
@@ -172,26 +176,33 @@ class ManagedProcess:
         return cause or StartError(f"{headline}: {last_line.strip()[:300]} (whole log: {self.spec.log})")
 
     def _spawn(self) -> None:
-        """Starts the process and returns at once."""
+        """Starts the process and returns at once, or when the fork server is ready."""
         with explained_os_errors(self.spec.log):
             self.spec.log.parent.mkdir(parents=True, exist_ok=True)
             rotate(self.spec.log)
             log = self.spec.log.open("ab")
+        environment = {**os.environ, **self.spec.environment}
+        with log:
+            self._log_start = log.tell()
+            if self.spec.fork_server is not None:
+                self._child = self.spec.fork_server.run(self.spec.command, environment, log.fileno())
+            else:
+                self._child = self._execute(log, environment)
+
+    def _execute(self, log: IO[bytes], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         self._close_watch_pipe()
         read_end, self._watch_pipe = os.pipe()
         launcher = (sys.executable, "-I", "-S", launch.__file__, self._parent_watch, str(os.getpid()), str(read_end), "--")
         try:
-            with log:
-                self._log_start = log.tell()
-                self._child = subprocess.Popen(
-                    [*launcher, *self.spec.command],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    env={**os.environ, **self.spec.environment},
-                    start_new_session=True,
-                    pass_fds=(read_end,) if self._parent_watch == "pipe" else (),
-                )
+            return subprocess.Popen(
+                [*launcher, *self.spec.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+                pass_fds=(read_end,) if self._parent_watch == "pipe" else (),
+            )
         except BaseException:
             # Of no memory or too many processes. The supervisor tries again and again.
             self._close_watch_pipe()

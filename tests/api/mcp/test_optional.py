@@ -1,4 +1,7 @@
-"""The extra ``mcp`` is optional: nothing imports it without the setting, and without its packages the error names the extra."""
+"""The extra ``mcp`` is optional: without its packages the error names the extra.
+
+That nothing imports it without the setting is tested in ``test_facades_are_optional.py``.
+"""
 
 import subprocess
 import sys
@@ -6,15 +9,6 @@ from pathlib import Path
 
 import pytest
 
-_OFF = """
-import sys
-from api.app import create_app
-from api.serve import serve
-from runtime.settings import Settings
-import varve.cli.application
-create_app(Settings())
-print(sorted(each for each in sys.modules if each.split(".")[0] in ("mcp", "mcp_types", "varve_client")))
-"""
 _MISSING = """
 import sys
 sys.modules["mcp"] = None  # as if it were not installed
@@ -34,11 +28,6 @@ main()
 
 def python(code: str, data: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={"VARVE_DATA": str(data)})
-
-
-def test_disabled_parts_are_not_imported(tmp_path: Path) -> None:
-    done = python(_OFF, tmp_path)
-    assert done.stdout.strip() == "[]", done.stderr
 
 
 @pytest.mark.parametrize("statement", [_SERVICE, _COMMAND], ids=["service", "command"])
