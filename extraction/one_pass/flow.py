@@ -13,7 +13,7 @@ from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.loops import ends_in_loop
 from extraction.one_pass.answer.parsing import RawAnswer, parse_answer
-from extraction.one_pass.answer.patches import mended_patches
+from extraction.one_pass.answer.patches import repaired_patches
 from extraction.one_pass.answer.quotations import Quotations
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.extraction_input import ExtractionInput
@@ -98,7 +98,7 @@ def _validated(task: Task, raw: RawAnswer, quotations: Quotations) -> tuple[Draf
     if raw.problem:
         return Draft(), raw.problem
     draft = validate_answer(raw, task.source, quotations)
-    draft = replace(draft, patches=mended_patches(draft.patches, task.source.schema, task.context.entities, draft.tally))
+    draft = replace(draft, patches=repaired_patches(draft.patches, task.source.schema, task.context.entities, draft.tally))
     problem = _problem_of(task, raw, draft)
     for (kind, reason), count in raw.skipped.items():
         draft.tally.drop(kind, reason, count)

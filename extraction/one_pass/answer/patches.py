@@ -1,4 +1,4 @@
-"""Mends the patches of an answer where they repeat each other, or search a field that has no text."""
+"""Repairs the patches of an answer where they repeat each other, or search a field that has no text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from memory.records import Memory
 from memory.schema import MemorySchema
 
 
-def mended_patches(
+def repaired_patches(
     patches: Sequence[PatchDraft], schema: MemorySchema, entities: Sequence[Memory], tally: DropCounter
 ) -> tuple[PatchDraft, ...]:
     """The patches, in their order.
@@ -29,15 +29,15 @@ def mended_patches(
         (each.type, each.entity_key, name) for each in entities for name, value in each.properties.items() if value not in (None, "", [])
     }
     without_key = {each.name for each in form.patched_types(schema) if not form.named_key_parts(each)}
-    mended: list[PatchDraft] = []
+    repaired: list[PatchDraft] = []
     for patch in patches:
         field = _field_of(patch)
         is_empty = patch.entity_type in without_key and field not in texts
-        mended.append(replace(patch, search="") if is_empty and patch.replace else patch)
+        repaired.append(replace(patch, search="") if is_empty and patch.replace else patch)
         texts.add(field)
-    added = [each for each in mended if not each.search]
-    kept = tuple(each for each in mended if each.search or not any(_says_more(other, each) for other in added))
-    tally.drop("patch", "repeated", len(mended) - len(kept))
+    added = [each for each in repaired if not each.search]
+    kept = tuple(each for each in repaired if each.search or not any(_says_more(other, each) for other in added))
+    tally.drop("patch", "repeated", len(repaired) - len(kept))
     return kept
 
 
