@@ -1,4 +1,4 @@
-"""A vector store behind a circuit breaker: calls fail at once while the store is unavailable."""
+"""A vector store with a circuit breaker: calls fail at once while the store is unavailable."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -129,7 +129,7 @@ def _rejection(
     answerable: Sequence[int],
     absent: Sequence[int],
 ) -> dict[str, Any]:
-    """How well the confidence of a profile tells answerable questions from others."""
+    """How well the confidence of a profile separates answerable questions from others."""
     unanswerable = {"unanswerable": [answers[index] for index in absent], "of_another_user": strangers}
     return profile_rejection(profile, [answers[index] for index in answerable], unanswerable)
 

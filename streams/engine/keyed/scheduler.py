@@ -49,7 +49,7 @@ class Scheduler(Generic[R]):
         self._slots = TenantSlots[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
         self._max_span = max_span
         self._payloads = PayloadBudget[R](max_in_flight, evict)
-        self._assignments: dict[TopicPartition, OffsetTracker[R]] = {}
+        self._trackers: dict[TopicPartition, OffsetTracker[R]] = {}
         self._entries: dict[tuple[TopicPartition, int, bool], PendingRecord[R]] = {}
         self._by_key: dict[Hashable, deque[PendingRecord[R]]] = {}
         self._waiting: defaultdict[TopicPartition, dict[int, PendingRecord[R]]] = defaultdict(dict)
@@ -78,13 +78,13 @@ class Scheduler(Generic[R]):
 
     def free_span(self, partition: TopicPartition) -> float | None:
         """The free part of a partition's ``max_span``, below 0 if more was delivered; None if the partition is not assigned."""
-        assignment = self._assignments.get(partition)
-        return None if assignment is None else 1 - assignment.uncommitted / self._max_span
+        tracker = self._trackers.get(partition)
+        return None if tracker is None else 1 - tracker.uncommitted / self._max_span
 
     def oldest(self, partition: TopicPartition) -> PendingRecord[R] | None:
         """The first unfinished record of a partition; None if there is none."""
-        assignment = self._assignments.get(partition)
-        return None if assignment is None else assignment.oldest
+        tracker = self._trackers.get(partition)
+        return None if tracker is None else tracker.oldest
 
     def entry_of(self, partition: TopicPartition, offset: int) -> PendingRecord[R] | None:
         """The entry of a record as delivered by the log, while it is tracked."""
@@ -104,7 +104,7 @@ class Scheduler(Generic[R]):
         for partition, offset, is_parked in sorted(self._entries):
             if not is_parked:
                 carried_over.get(partition, []).append(offset)
-        self._assignments = {partition: OffsetTracker(generation, offsets) for partition, offsets in carried_over.items()}
+        self._trackers = {partition: OffsetTracker(generation, offsets) for partition, offsets in carried_over.items()}
 
     def revoke(self) -> None:
         """Unassigns all partitions until the next :meth:`assign`. Running records continue; their outputs may not be written."""
@@ -113,7 +113,7 @@ class Scheduler(Generic[R]):
             entry.generation = None
             if entry.status in (Status.WAITING, Status.DONE, Status.PARKING):
                 self._drop(entry)
-        self._assignments.clear()
+        self._trackers.clear()
 
     def deliver(
         self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R, parks: bool = False
@@ -131,23 +131,23 @@ class Scheduler(Generic[R]):
         Returns:
             An entry that may be written now, because its result is already computed or it is to be parked; None in all other cases.
         """
-        assignment = self._assignments.get(partition)
-        if assignment is None:
+        tracker = self._trackers.get(partition)
+        if tracker is None:
             return None
-        self._drop_carried_over(partition, offset, assignment)
+        self._drop_carried_over(partition, offset, tracker)
         entry = self._entries.get((partition, offset, False))
-        if entry is not None and entry.generation == assignment.generation:
+        if entry is not None and entry.generation == tracker.generation:
             return None
         if entry is not None:
-            entry.generation = assignment.generation
+            entry.generation = tracker.generation
             entry.record = record
-            assignment.add(entry)
+            tracker.add(entry)
             if entry.status is not Status.COMPUTED:
                 return None
             entry.status = Status.WRITING
             return entry
-        entry = PendingRecord(partition, offset, key, tenant, record, assignment.generation)
-        assignment.add(entry)
+        entry = PendingRecord(partition, offset, key, tenant, record, tracker.generation)
+        tracker.add(entry)
         if parks:
             entry.status = Status.PARKING
             self._entries[entry.place] = entry
@@ -161,10 +161,10 @@ class Scheduler(Generic[R]):
         Returns:
             Its entry; None if the partition is not assigned.
         """
-        assignment = self._assignments.get(partition)
-        if assignment is None:
+        tracker = self._trackers.get(partition)
+        if tracker is None:
             return None
-        entry = PendingRecord(partition, offset, key, tenant, record, assignment.generation, is_parked=True)
+        entry = PendingRecord(partition, offset, key, tenant, record, tracker.generation, is_parked=True)
         self._admit(entry)
         return entry
 
@@ -248,7 +248,7 @@ class Scheduler(Generic[R]):
         """Marks outputs as not written because of a revocation: the entry waits for its redelivery, or is dropped with its partition."""
         comes_from_log = not entry.is_parked and entry.status is not Status.PARKING
         entry.status = Status.COMPUTED
-        if not comes_from_log or (self._assignments and entry.partition not in self._assignments):
+        if not comes_from_log or (self._trackers and entry.partition not in self._trackers):
             self._drop(entry)
 
     def on_written(self, entry: PendingRecord[R]) -> None:
@@ -256,17 +256,17 @@ class Scheduler(Generic[R]):
         entry.status = Status.DONE
         self._payloads.evict(entry)
         self._remove_from_key(entry)
-        assignment = self._assignments.get(entry.partition)
-        if entry.is_parked or assignment is None or entry.generation != assignment.generation:
+        tracker = self._trackers.get(entry.partition)
+        if entry.is_parked or tracker is None or entry.generation != tracker.generation:
             self._drop(entry)
             return
-        for done in assignment.pop_done():
+        for done in tracker.pop_done():
             self._entries.pop(done.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[PendingRecord[R]]) -> int | None:
         """The end of a partition's gapless prefix once these entries are written; None if an earlier record or the partition is missing."""
-        assignment = self._assignments.get(partition)
-        return None if assignment is None else assignment.next_offset(written)
+        tracker = self._trackers.get(partition)
+        return None if tracker is None else tracker.next_offset(written)
 
     @property
     def is_closed(self) -> bool:
@@ -283,8 +283,8 @@ class Scheduler(Generic[R]):
 
     def may_write(self, entry: PendingRecord[R]) -> bool:
         """Whether the entry's partition is still assigned, under the assignment that delivered the entry."""
-        assignment = self._assignments.get(entry.partition)
-        return assignment is not None and entry.generation == assignment.generation
+        tracker = self._trackers.get(entry.partition)
+        return tracker is not None and entry.generation == tracker.generation
 
     def _admit(self, entry: PendingRecord[R]) -> None:
         self._entries[entry.place] = entry
@@ -309,8 +309,8 @@ class Scheduler(Generic[R]):
         self._slots.remove(entry)
         self._remove_from_key(entry)
 
-    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: OffsetTracker[R]) -> None:
-        for offset in assignment.passed_over(before):
+    def _drop_carried_over(self, partition: TopicPartition, before: int, tracker: OffsetTracker[R]) -> None:
+        for offset in tracker.passed_over(before):
             entry = self._entries.get((partition, offset, False))
             if entry is not None and entry.offset < before and entry.generation is None:
                 self._drop(entry)
