@@ -13,7 +13,7 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from memory.schema import MemorySchema, sample_conversation
-from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.kafka.parked_note import ParkedNote
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, ServiceSettings, SessionSettings, Settings, StoreSettings
@@ -131,6 +131,14 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
         raise AssertionError(f"not caught up in {deadline_s:g} s; lag: {behind}, parked {parked}") from error
+
+
+async def have_workers(settings: Settings, stages: Iterable[str] = STAGES) -> None:
+    """Returns when each stage has a worker, before a request that waits for their results for seconds only."""
+    groups = [STAGES[name].group(settings.kafka.topic_prefix) for name in stages]
+    async with asyncio.timeout(DEADLINE_S):
+        while not all((await ConsumerGroups(kafka=settings.kafka).members(groups)).values()):  # noqa: ASYNC110 - Kafka is polled
+            await asyncio.sleep(POLL_S)
 
 
 async def followed(settings: Settings, generation: str) -> None:

@@ -13,7 +13,7 @@ from tests.api.running_service import bearer
 from tests.api.running_service import serving as service_of
 from tests.control_log import add_key, add_tenant
 from tests.streams.agent_remarks import schema
-from tests.streams.flow import caught_up, serving
+from tests.streams.flow import caught_up, have_workers, serving
 from tests.streams.merged_remarks import TENANT
 from tests.streams.merging_flow import STAGES, memory_lines, rebuild_and_catch_up
 
@@ -26,6 +26,7 @@ async def test_edits_are_attributed_and_survive_a_rebuild(flow: Settings) -> Non
     async with serving(flow, STAGES), service_of(flow) as http:
         one, other = Agent(http, planner), Agent(http, writer)
         assert (await one.read())["text"] == ""
+        await have_workers(flow, STAGES)
         first = applied(await one.edit("append", text="Lives in Oslo.\nHas a cat."))
         second = applied(await other.edit("replace", old="Oslo", text="Bergen", reason="she moved"))
         third = applied(await one.edit("insert", line=2, text="Works at night.", version=2))

@@ -29,13 +29,15 @@ from tests.process_variables import process_variables
 from tests.streams.flow import DEADLINE_S, POLL_S, NewFlow, caught_up, serving
 from tests.streams.message_ledger import records_of
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 NOTES = {"Name": "notes", "EventTypes": [{"EventType": "note", "Description": "A note.", "Properties": []}]}
 SPAN = 5
 POOR, RICH = range(60), range(60, 90)
 SESSIONS = 40
 FLOOD, OTHERS = 500, 100
+LONGEST_S = 3 * DEADLINE_S
+"""Up to four workers start one after the other."""
 
 
 @pytest.fixture
@@ -166,7 +168,7 @@ async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
     rich = {f"rich {number}" for number in range(0, FLOOD, FLOOD // OTHERS)}
     await grant(flow, 0)
     await send_flood(flow)
-    async with LLMSimulator() as simulator, asyncio.timeout(DEADLINE_S):
+    async with LLMSimulator() as simulator, asyncio.timeout(LONGEST_S):
         settings = flow.model_copy(
             update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated"), "delivery": DeliverySettings()}
         )
@@ -197,7 +199,7 @@ async def test_a_flood_longer_than_the_span_hides_no_tenant(flow: Settings) -> N
     rich = {f"rich {number}" for number in RICH}
     async with Producer(kafka=flow.kafka) as producer:
         await producer.send_many([*flood, *later])
-    async with LLMSimulator(profile=Profile(first_token_s=0.5)) as simulator, asyncio.timeout(DEADLINE_S):
+    async with LLMSimulator(profile=Profile(first_token_s=0.5)) as simulator, asyncio.timeout(LONGEST_S):
         llm = LLMSettings(base_url=simulator.base_url, model="simulated")
         settings = flow.model_copy(update={"llm": llm, "delivery": DeliverySettings(max_unacked_span=FLOOD // 5, batch_interval_s=0.0)})
         async with worker_process(settings):
