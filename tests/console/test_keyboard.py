@@ -25,7 +25,7 @@ def test_a_busy_button_keeps_the_focus(visitor: Visitor) -> None:
 
     page = visitor.sign_in(path="/recall")
     waiting: list[Route] = []
-    page.route("**/v1/recall", waiting.append)
+    page.route("**/v1/recall", lambda route: waiting.append(route))
     page.get_by_label("Question").fill("Where does Nora live?")
     button = page.get_by_role("button", name="Recall", exact=True)
     with page.expect_request("**/v1/recall"):
@@ -37,6 +37,8 @@ def test_a_busy_button_keeps_the_focus(visitor: Visitor) -> None:
     expect(button).to_be_enabled()
     expect(button).to_be_focused()
     assert len(waiting) == 1, "a busy button does nothing"
+    page.go_back()
+    expect(page.get_by_label("Question")).to_have_value("")
 
 
 def test_a_day_of_a_later_age_is_refused(visitor: Visitor) -> None:

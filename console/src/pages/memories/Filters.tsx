@@ -1,9 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { Button } from "@/ui/Button";
 import { SelectField, TextField } from "@/ui/Field";
 import { SearchForm } from "@/ui/SearchForm";
+import { useDraft } from "@/ui/useDraft";
 
 const route = getRouteApi("/memories");
 
@@ -20,13 +20,8 @@ type Draft = Partial<Record<(typeof FIELDS)[number], string>>;
 
 export function Filters() {
   const search = route.useSearch();
-  // The form starts again when the address changes in another way, for example by going back.
-  return <FilterForm key={FIELDS.map((field) => search[field] ?? "").join("\n")} initial={search} />;
-}
-
-function FilterForm({ initial }: { initial: Draft }) {
   const navigate = route.useNavigate();
-  const [draft, setDraft] = useState<Draft>(initial);
+  const [draft, setDraft] = useDraft<Draft>(Object.fromEntries(FIELDS.map((name) => [name, search[name]])));
   const field = (name: keyof Draft) => ({
     value: draft[name] ?? "",
     onChange: (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value }),

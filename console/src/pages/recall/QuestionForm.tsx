@@ -1,9 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { usePrincipal } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { SelectField, TextField } from "@/ui/Field";
+import { useDraft } from "@/ui/useDraft";
 
 const route = getRouteApi("/recall");
 
@@ -19,13 +19,10 @@ type Draft = Partial<Record<(typeof FIELDS)[number], string>>;
 
 export function QuestionForm({ busy, onRepeat }: { busy: boolean; onRepeat: () => void }) {
   const search = route.useSearch();
-  return <Form key={FIELDS.map((field) => search[field] ?? "").join("\n")} initial={search} busy={busy} onRepeat={onRepeat} />;
-}
-
-function Form({ initial, busy, onRepeat }: { initial: Draft; busy: boolean; onRepeat: () => void }) {
   const { user } = usePrincipal();
   const navigate = route.useNavigate();
-  const [draft, setDraft] = useState<Draft>({ ...initial, user: user ?? initial.user });
+  const initial: Draft = Object.fromEntries(FIELDS.map((name) => [name, search[name]]));
+  const [draft, setDraft] = useDraft<Draft>({ ...initial, user: user ?? initial.user });
   const field = (name: keyof Draft) => ({
     value: draft[name] ?? "",
     onChange: (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value }),

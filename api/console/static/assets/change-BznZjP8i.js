@@ -1,0 +1,1 @@
+import{x as e}from"./index-DSRJzYEz.js";import{kt as t}from"./format-DBQu0f3V.js";var n=[2e3,6e3];function r(r,...i){let a=t(),o=()=>{for(let e of i)a.invalidateQueries({queryKey:[e]})};return e({mutationFn:r,onSuccess:()=>{o();for(let e of n)window.setTimeout(o,e)}})}export{r as t};

@@ -1,0 +1,1 @@
+import{Nt as e,jt as t}from"./format-DBQu0f3V.js";var n=e(t(),1);function r(e){let t=JSON.stringify(e),[r,i]=(0,n.useState)(e),[a,o]=(0,n.useState)(t);return a!==t&&(o(t),i(e)),[r,i]}export{r as t};
