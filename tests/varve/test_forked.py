@@ -25,7 +25,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     server.stop()
 
 
-def test_a_command_writes_to_its_log_and_ends_with_its_code(server: ForkServer, tmp_path: Path) -> None:
+def test_output_and_exit_code_are_those_of_the_command(server: ForkServer, tmp_path: Path) -> None:
     wrong = _run(server, tmp_path / "wrong", "worker", "nonsense")
     help_of = _run(server, tmp_path / "help", "worker", "--help")
     assert [_ended(wrong), _ended(help_of)] == [1, 0]

@@ -22,7 +22,7 @@ _STOP_DEADLINE_S: Final = 5.0
 
 
 class ForkedCommand:
-    """A running command, with the members of :class:`subprocess.Popen` that the supervisor uses.
+    """A running command, with the members of ``subprocess.Popen`` that the supervisor uses.
 
     Args:
         pid: Its process id.
