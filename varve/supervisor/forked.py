@@ -103,7 +103,7 @@ class ForkServer:
         request = orjson.dumps({"arguments": arguments, "environment": dict(environment), "folder": str(Path.cwd())})
         received, sent = os.pipe()
         try:
-            with suppress(BrokenPipeError):
+            with suppress(ConnectionError):
                 socket.send_fds(requests, [request], [log, sent])
         finally:
             os.close(sent)
