@@ -26,7 +26,7 @@ for stage in sys.argv[1:]:
 _OF_SETTINGS: Final = {"openai", "ctranslate2", "tokenizers", "fastembed", "qdrant_client", "qdrant_edge", "phonenumbers", "fastapi"}
 """Loaded when the settings ask for a model, a store or redaction, or never."""
 _NEEDED: Final = {
-    "extraction.offline": {"extraction"},
+    "extraction.offline.extractor": {"extraction"},
     "retrieval": {"extraction", "merging"},
     "stores": {"extraction", "merging", "index"},
 }

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -25,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     server.stop()
 
 
-def test_a_command_writes_to_its_log_and_ends_with_its_code(server: ForkServer, tmp_path: Path) -> None:
+def test_output_and_exit_code_are_those_of_the_command(server: ForkServer, tmp_path: Path) -> None:
     wrong = _run(server, tmp_path / "wrong", "worker", "nonsense")
     help_of = _run(server, tmp_path / "help", "worker", "--help")
     assert [_ended(wrong), _ended(help_of)] == [1, 0]
@@ -44,23 +45,35 @@ def test_a_command_has_its_own_variables_session_and_name(server: ForkServer, tm
 
 
 def test_a_killed_server_ends_its_commands_and_is_replaced(server: ForkServer, tmp_path: Path) -> None:
-    command = _run(server, tmp_path / "log", "worker", "sessions", environment=NOWHERE)
-    process = psutil.Process(command.pid)
-    parent = process.parent()
-    assert parent is not None
-    assert parent.num_threads() == 1, "a fork has only the thread that forked"
-    parent.kill()
-    assert _ended(command) == -signal.SIGKILL
-    wait_until(lambda: not living([process]), seconds=60, failure=process.status)
+    with _frozen_command(server, tmp_path / "log") as (command, process):
+        parent = process.parent()
+        assert parent is not None
+        assert parent.num_threads() == 1, "a fork has only the thread that forked"
+        parent.kill()
+        assert _ended(command) == -signal.SIGKILL
+        wait_until(lambda: not living([process]), seconds=30, failure=process.status)
     assert _ended(_run(server, tmp_path / "log", "worker", "--help")) == 0
 
 
 def test_a_stopped_server_leaves_no_command(server: ForkServer, tmp_path: Path) -> None:
-    command = _run(server, tmp_path / "log", "worker", "sessions", environment=NOWHERE)
+    with _frozen_command(server, tmp_path / "log") as (command, process):
+        server.stop()
+        wait_until(lambda: not living([process]), seconds=30, failure=process.status)
+        assert _ended(command) == -signal.SIGKILL
+
+
+@contextmanager
+def _frozen_command(server: ForkServer, log: Path) -> Iterator[tuple[ForkedCommand, psutil.Process]]:
+    """A worker that does not end by itself."""
+    command = _run(server, log, "worker", "sessions", environment=NOWHERE)
     process = psutil.Process(command.pid)
-    server.stop()
-    wait_until(lambda: not living([process]), seconds=60, failure=process.status)
-    assert _ended(command) == -signal.SIGKILL
+    wait_until(lambda: process.name() == "varve sessions", seconds=60, failure=process.name)
+    command.send_signal(signal.SIGSTOP)
+    try:
+        yield command, process
+    finally:
+        with suppress(ProcessLookupError):
+            command.send_signal(signal.SIGKILL)
 
 
 def _run(server: ForkServer, log: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> ForkedCommand:

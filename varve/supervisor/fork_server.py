@@ -63,7 +63,14 @@ def serve(requests: socket.socket, parent: int) -> dict[str, Any] | None:
             if not request:
                 return None
             log, pipe = descriptors
-            process = os.fork()
+            try:
+                process = os.fork()
+            except OSError as error:
+                # Of no memory or too many processes. The supervisor tries again when the pipe ends without a process id.
+                print(f"cannot fork: {error}", file=sys.stderr, flush=True)
+                os.close(log)
+                os.close(pipe)
+                continue
             if process == 0:
                 signal.set_wakeup_fd(-1)
                 for descriptor in (wake, woken, pipe, *pipes.values()):

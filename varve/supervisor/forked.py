@@ -22,7 +22,7 @@ _STOP_DEADLINE_S: Final = 5.0
 
 
 class ForkedCommand:
-    """A running command, with the members of :class:`subprocess.Popen` that the supervisor uses.
+    """A running command, with the members of ``subprocess.Popen`` that the supervisor uses.
 
     Args:
         pid: Its process id.
@@ -103,7 +103,7 @@ class ForkServer:
         request = orjson.dumps({"arguments": arguments, "environment": dict(environment), "folder": str(Path.cwd())})
         received, sent = os.pipe()
         try:
-            with suppress(BrokenPipeError):
+            with suppress(ConnectionError):
                 socket.send_fds(requests, [request], [log, sent])
         finally:
             os.close(sent)
