@@ -110,8 +110,9 @@ class TestLimits:
 
     async def test_a_killed_workers_lease_expires(self, limiter_of: BuildLimiter, redis: Redis, redis_url: str, prefix: str) -> None:
         async def expires_ms() -> float:
-            ((_, at),) = await redis.zrange(f"{prefix}llm:limits:{{e}}:leases", 0, -1, withscores=True)
-            return float(at)
+            key = f"{prefix}llm:limits:{{e}}:leases"
+            (lease,) = [name async for name, _ in redis.zscan_iter(key)]
+            return float(await redis.zscore(key, lease) or 0)
 
         root = Path(__file__).parents[3]
         holder = await asyncio.create_subprocess_exec(
