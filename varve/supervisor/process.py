@@ -58,7 +58,7 @@ class ProcessSpec:
     diagnose: Diagnosis = no_diagnosis
     """Turns the end of its log into a clear error; None if it finds none."""
     fork_server: ForkServer | None = None
-    """Runs the command, which is one of ``varve``. None: it is a program of its own."""
+    """Runs the command, which is one of ``varve``. None: it is another program."""
 
 
 class ManagedProcess:
