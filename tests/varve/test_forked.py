@@ -64,7 +64,7 @@ def test_a_stopped_server_leaves_no_command(server: ForkServer, tmp_path: Path) 
         assert _ended(command) == -signal.SIGKILL
 
 
-def test_the_first_text_of_a_fork_waits_for_no_rules() -> None:
+def test_a_first_text_waits_for_no_rules() -> None:
     code = """
 from memory.texts import prefiltered_patterns
 from varve.supervisor import fork_server
