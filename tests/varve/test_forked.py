@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -60,6 +62,16 @@ def test_a_stopped_server_leaves_no_command(server: ForkServer, tmp_path: Path) 
         server.stop()
         wait_until(lambda: not living([process]), seconds=30, failure=process.status)
         assert _ended(command) == -signal.SIGKILL
+
+
+def test_a_first_text_waits_for_no_rules() -> None:
+    code = """
+from memory.texts import prefiltered_patterns
+from varve.supervisor import fork_server
+fork_server._load()
+assert prefiltered_patterns._PREFILTER._index is not None
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @contextmanager

@@ -97,11 +97,16 @@ def run(command: dict[str, Any]) -> None:
 
 def _load() -> None:
     """Loads what the workers and the service load; nothing that starts threads, which a fork would lose."""
+    from extraction.offline.kept_literals import prepare_rules
+    from runtime.settings import Settings
+
     with loading():
         for module in _LOADED:
             import_module(module)
         for stage in import_module("streams.stages.catalog").STAGES:
             import_module(f"streams.stages.{stage}.build")
+        # Each process has the rules of the extraction, too: at its first text it would derive their literals for seconds.
+        prepare_rules(Settings().cache_path)
 
 
 def _detach(log: int, server: int) -> None:

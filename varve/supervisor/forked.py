@@ -18,7 +18,6 @@ from varve.supervisor.fork_server import NUMBER
 from varve.supervisor.start_errors import explained_os_errors
 
 _START_DEADLINE_S: Final = 60.0
-_STOP_DEADLINE_S: Final = 5.0
 
 
 class ForkedCommand:
@@ -119,11 +118,8 @@ class ForkServer:
         if self._requests is not None:
             self._requests.close()
         if self._process is not None:
-            try:
-                self._process.wait(_STOP_DEADLINE_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.kill()
+            self._process.wait()
         self._requests = self._process = None
 
 

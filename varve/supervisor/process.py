@@ -46,7 +46,7 @@ def no_diagnosis(_log: str) -> VarveError | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessSpec:
-    """Command, environment and deadlines of a child process."""
+    """How to run a child process."""
 
     name: str
     command: tuple[str, ...]
@@ -65,7 +65,7 @@ class ProcessSpec:
     diagnose: Diagnosis = no_diagnosis
     """Turns the end of its log into a clear error; None if it finds none."""
     fork_server: ForkServer | None = None
-    """Runs the command, which is one of ``varve``. None: the supervisor executes it as a program."""
+    """Runs the command, which is one of ``varve``. None: it is another program."""
 
 
 class ManagedProcess:
