@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import platform
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -22,7 +23,7 @@ from models.embedding.weights import DIMENSION, LATE_DIMENSION, MODEL_NAME, proj
 _CPU_INFO: Final = Path("/proc/cpuinfo")
 _INSTRUCTIONS: Final = "CT2_FORCE_CPU_ISA"
 _PARTS_OF_AVX512: Final = frozenset({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"})
-"""The files that CTranslate2 needs. It refuses to start if one is missing."""
+"""The parts that CTranslate2 needs. It refuses to start if one is missing."""
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
@@ -63,6 +64,9 @@ def use_widest_instructions() -> None:
     By default it uses at most AVX2, since AVX-512 slowed down processors before 2019. The vectors differ in the rounding only: both have
     a mean cosine of 0.9972 to those of float32. A value of the variable that the operator sets stays.
     """
+    # A program for another processor, which the machine emulates, reads of the machine's.
+    if platform.machine() != "x86_64":
+        return
     with contextlib.suppress(OSError):
         if set(_CPU_INFO.read_text().split()) >= _PARTS_OF_AVX512:
             os.environ.setdefault(_INSTRUCTIONS, "AVX512")

@@ -15,7 +15,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.schema import sample_conversation
 from runtime.errors import GroupInUseError, TopicMissingError
-from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, create_topics, read_topic
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics, read_topic
 from runtime.kafka.bulk import BulkWriter
 from runtime.kafka.topics import topic_partitions
 from runtime.redis.client import open_redis
@@ -31,9 +31,8 @@ from streams.stages.catalog import STAGES
 from tests.control_log import add_tenant
 from tests.stores.edge_owner_process import EdgeOwnerProcess
 from tests.streams.durable_steps import Killed, killed_after
-from tests.streams.flow import FIRST_WEEK, TENANT, caught_up, flow_settings, flush, serving
+from tests.streams.flow import FIRST_WEEK, TENANT, caught_up, flow_settings, flush, have_workers, serving
 from tests.streams.standing_words import places_naming
-from tests.waiting import until_async
 
 pytestmark = pytest.mark.integration
 
@@ -135,7 +134,7 @@ async def test_processing_after_growth_equals_that_without(installations: tuple[
     before = await _memories(growing, positions=True)
     assert before
     async with serving(growing, ["recalls"]):
-        await _has_worker(growing, "recalls")
+        await have_workers(growing, ["recalls"])
         with pytest.raises((GroupInUseError, WorkersRunningError), match="stop"):
             await _grown(growing)
     grown = await _grown(growing)
@@ -152,12 +151,6 @@ async def test_processing_after_growth_equals_that_without(installations: tuple[
     async with serving(grown):
         await caught_up(grown)
     assert await _memories(grown, positions=True) == after
-
-
-async def _has_worker(settings: Settings, name: str) -> None:
-    """Returns when the stage has a worker: growth that begins before would make it wait, and take no notice of it."""
-    group = STAGES[name].group(settings.kafka.topic_prefix)
-    await until_async(lambda: ConsumerGroups(kafka=settings.kafka).members([group]), lambda found: bool(found[group]))
 
 
 @pytest.mark.timeout(900)

@@ -45,7 +45,8 @@ class ForkedCommand:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Sends a signal to a running command."""
-        os.kill(self.pid, number)
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
 
 class ForkServer:
