@@ -77,6 +77,8 @@ _JOINED: Final = compiled(r"\b(?:and|but|also|really)\s+$|&\s+$", re.IGNORECASE)
 _LONE_WORD: Final = re.compile(r"\W*\w+\W*")
 _MOST_RUNS: Final = 4
 """Statements that are read in one clause, since each is searched up to the end of the clause."""
+_MOST_FACTS: Final = 20
+"""Facts that are read in one sentence, since each is compared with all of the sentence."""
 _IN_ONE_PLACE: Final = compiled(r"\s+(?:at|in|on|from) ", re.IGNORECASE)
 _TASTES: Final = frozenset((Field.LIKE, Field.DISLIKE))
 _TRAILING: Final = re.compile(r"(?<=\w)\s+(?:any ?more|either|at all)$", re.IGNORECASE)
@@ -115,7 +117,7 @@ def facts_in(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
     if not sentence.states_present or _HERE.search(sentence.text) is None:
         return
     clauses = clauses_of(sentence.text)
-    subject, has_job = "", False
+    subject, has_job, count = "", False, 0
     for number, clause in enumerate(clauses):
         if _LATER.match(clause) is not None or _ENDED_TIME.match(clause) is not None or _is_hedged(clauses, number):
             continue
@@ -130,6 +132,9 @@ def facts_in(sentence: PlainSentence, before: str) -> Iterator[PlainFact]:
         lacks_subject = not facts and subject and not is_first_person
         if lacks_subject and not _compares(body, sentence.text) and not _goes_on_with_wish(clauses, number, body):
             facts = _of_clause(subject + body, sentence)
+        count += len(facts)
+        if count > _MOST_FACTS:
+            return
         for fact in facts:
             is_second_job = has_job and fact.field is Field.OCCUPATION and _TRADE_ACT.match(fact.value) is not None
             if is_second_job or _is_doubtful(fact, sentence, clauses, number, body=body, before=before):

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from extraction.offline.facts.plain_facts import facts_of
 from extraction.offline.factuality.moods import plain_sentences
+from tests.growth import LINEAR, growth
 
 
 def stated(*messages: str) -> list[tuple[str, str]]:
@@ -234,3 +235,7 @@ def test_statements_in_everyday_words(text: str, facts: list[tuple[str, str]]) -
 
 def test_many_statements_without_stops_are_bounded() -> None:
     assert len(stated("i live in Gera i am a baker " * 2000)) <= 2
+
+
+def test_many_facts_in_one_sentence_take_linear_time() -> None:
+    assert growth(stated, lambda size: ", and the B upon Boyne has been my home" * size + "x" * 100 * size, size=100) < LINEAR
