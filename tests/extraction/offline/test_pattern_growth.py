@@ -117,12 +117,12 @@ async def test_every_pattern_takes_bounded_time(group: int) -> None:
         measured.append((await seconds_of(extractor, schema, message(units)), units, tuple(pattern[:120] for pattern, _ in several)))
     longest_s = LONGEST * median(took for took, _, _ in measured)
     slow: list[tuple[float, list[str], tuple[str, ...]]] = []
-    for took, units, several in measured:
+    for took, units, looked_for in measured:
         if took > longest_s:
             # The first time, a message also pays for patterns that nobody had needed before it.
             once, twice = [await seconds_of(extractor, schema, message(units, times)) for times in (1, 2)]
             if twice > LINEAR * once > LINEAR * longest_s:
-                slow.append((twice / once, units, several))
+                slow.append((twice / once, units, looked_for))
     assert slow == []
 
 
