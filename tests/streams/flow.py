@@ -28,6 +28,7 @@ from streams.run import serve_stage
 from streams.stages.catalog import STAGES
 from tests.one_broker import one_broker
 from tests.redis_server import own_keys
+from tests.waiting import until_async
 
 TENANT = "acme"
 FIRST_WEEK = frozenset({"evening-talk", "morning-after"})
@@ -136,9 +137,9 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
 async def have_workers(settings: Settings, stages: Iterable[str] = STAGES) -> None:
     """Returns when each stage has a worker, before a request that waits for their results for seconds only."""
     groups = [STAGES[name].group(settings.kafka.topic_prefix) for name in stages]
-    async with asyncio.timeout(DEADLINE_S):
-        while not all((await ConsumerGroups(kafka=settings.kafka).members(groups)).values()):  # noqa: ASYNC110 - Kafka is polled
-            await asyncio.sleep(POLL_S)
+    await until_async(
+        lambda: ConsumerGroups(kafka=settings.kafka).members(groups), lambda found: all(found.values()), deadline_s=DEADLINE_S
+    )
 
 
 async def followed(settings: Settings, generation: str) -> None:
